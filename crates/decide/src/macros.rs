@@ -1,0 +1,1 @@
+//! Which of the household's own scenes and scripts a phrase means.

@@ -1,0 +1,50 @@
+//! Text from outside, made safe to quote. Start at [`clean`]. Invariant: what comes out has no
+//! control, bidirectional, zero-width or private-use character and is at most `max` characters long.
+
+/// Longest name that leaves this program, in characters.
+pub const NAME_CHARS_MAX: usize = 120;
+
+/// Text from the house or a model as data: one line, no invisible characters, capped.
+pub fn clean(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max * 4));
+    let mut count = 0;
+    let mut space = false;
+    for character in text.chars() {
+        let character = if character.is_whitespace() { ' ' } else { character };
+        if invisible(character) || (character == ' ' && (space || out.is_empty())) {
+            continue;
+        }
+        if count == max {
+            out.push('…');
+            return out;
+        }
+        space = character == ' ';
+        out.push(character);
+        count += 1;
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn invisible(character: char) -> bool {
+    let code = character as u32;
+    character.is_control()
+        || matches!(code,
+            0x00AD | 0x034F | 0x061C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
+            | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F
+            | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0xE0000..=0xE0FFF
+            | 0xE000..=0xF8FF | 0xF0000..=0x10FFFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invisible_characters_never_leave() {
+        let dirty = "Kit\u{202E}chen\u{200B}\n\n Light\u{0007}\u{E0041} ";
+        assert_eq!(clean(dirty, NAME_CHARS_MAX), "Kitchen Light");
+        assert_eq!(clean("abcdef", 3), "abc…");
+        assert_eq!(clean("", 3), "");
+    }
+}
