@@ -181,9 +181,7 @@ impl Entity {
     /// Every device class that anything in the house claims for it: state, registry, original.
     pub fn classes(&self) -> impl Iterator<Item = &str> {
         let state = self.attribute("device_class").and_then(Value::as_str);
-        [state, self.info.registry_class.as_deref(), self.info.original_class.as_deref()]
-            .into_iter()
-            .flatten()
+        [state, self.info.registry_class.as_deref(), self.info.original_class.as_deref()].into_iter().flatten()
     }
 
     /// Members of a group entity or of a scene, as its state lists them.

@@ -14,6 +14,9 @@ pub struct Bodies {
     pub scripts: BTreeMap<EntityId, Body>,
     pub scenes: BTreeMap<EntityId, Body>,
     pub automations: BTreeMap<EntityId, Body>,
+    /// What `search/related` names for automations that cannot be read.
+    #[serde(default)]
+    pub related: BTreeMap<EntityId, Vec<EntityId>>,
 }
 
 /// A body as read from the house. A blueprint's body stands here already substituted.
