@@ -87,7 +87,7 @@ fn plain_data(call: &Call, row: Option<Row>) -> Result<Map<String, Value>, Probl
         if has_template(value) {
             return Err(Problem::BadData { key: name, why: "templates are not taken in a call".to_owned() });
         }
-        data.insert(key.clone(), value.clone());
+        data.insert(key.clone(), explicit(key, value));
     }
     for key in call.target.iter().flatten().map(|(key, _)| key) {
         if !TARGET_KEYS.contains(&key.as_str()) {
@@ -95,6 +95,24 @@ fn plain_data(call: &Call, row: Option<Row>) -> Result<Map<String, Value>, Probl
         }
     }
     Ok(data)
+}
+
+/// Entities that hide in data go out as the ids that were judged, not as they came in.
+fn explicit(key: &str, value: &Value) -> Value {
+    let id = |text: &str| Value::String(EntityId::parse(text).map_or_else(|| text.to_owned(), |id| id.to_string()));
+    match (key, value) {
+        ("entities", Value::Object(map)) => {
+            let lower = |key: &String| EntityId::parse(key).map_or_else(|| key.clone(), |id| id.to_string());
+            Value::Object(map.iter().map(|(key, state)| (lower(key), state.clone())).collect())
+        }
+        ("media_player_entity_id" | "group_members", Value::String(text)) => {
+            Value::Array(text.split(',').map(id).collect())
+        }
+        ("media_player_entity_id" | "group_members", Value::Array(items)) => {
+            Value::Array(items.iter().map(|item| item.as_str().map_or_else(|| item.clone(), id)).collect())
+        }
+        _ => value.clone(),
+    }
 }
 
 /// Lock, close, arm.

@@ -16,7 +16,24 @@ const LIGHTING: &[&str] =
 /// `scene.apply`: each given state is judged as an effect.
 pub(super) fn apply(walk: &mut Walk<'_>, action: &Action<'_>) {
     match action.data.get("entities") {
-        Some(Value::Object(entities)) => entities.iter().for_each(|(key, state)| one(walk, action, key, state)),
+        Some(Value::Object(entities)) => {
+            for (key, state) in entities {
+                let known = EntityId::parse(key).is_some_and(|id| walk.house().entities.contains_key(&id));
+                if known {
+                    one(walk, action, key, state);
+                } else {
+                    let what = crate::text::clean(key, 60);
+                    walk.note(
+                        Verdict::Refuse,
+                        Some(Risk::Security),
+                        ReasonCode::BadStates,
+                        &action.name(),
+                        None,
+                        Some(what),
+                    );
+                }
+            }
+        }
         _ => walk.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::BadStates, &action.name(), None, None),
     }
 }

@@ -10,12 +10,12 @@ use super::EntityId;
 
 /// Keyed by entity id (`script.bedtime`, `scene.welcome`, `automation.guests`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Bodies {
     pub scripts: BTreeMap<EntityId, Body>,
     pub scenes: BTreeMap<EntityId, Body>,
     pub automations: BTreeMap<EntityId, Body>,
     /// What `search/related` names for automations that cannot be read.
-    #[serde(default)]
     pub related: BTreeMap<EntityId, Vec<EntityId>>,
 }
 

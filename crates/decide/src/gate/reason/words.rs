@@ -5,6 +5,9 @@ use crate::house::EntityId;
 
 /// English verb of a service: third person and gerund.
 fn verbs(action: &str) -> (&'static str, &'static str) {
+    if action.starts_with("script.") && !action.ends_with(".toggle") && !action.ends_with(".turn_off") {
+        return ("runs", "running");
+    }
     match action.split_once('.').map_or(action, |(_, service)| service) {
         "unlock" => ("unlocks", "unlocking"),
         "lock" => ("locks", "locking"),
@@ -31,6 +34,9 @@ fn verbs(action: &str) -> (&'static str, &'static str) {
 }
 
 fn chinese_verb(action: &str) -> &'static str {
+    if action.starts_with("script.") && !action.ends_with(".toggle") && !action.ends_with(".turn_off") {
+        return "运行";
+    }
     match action.split_once('.').map_or(action, |(_, service)| service) {
         "unlock" => "解锁",
         "lock" => "上锁",
@@ -75,6 +81,10 @@ pub(super) fn english(reason: &Reason) -> String {
     for (index, step) in reason.path.iter().enumerate() {
         let join = if index == 0 { " " } else { ", which " };
         let text = match step {
+            Step::Runs { entity, name } if index == 0 && verbs(&reason.by).0 == "runs" => {
+                out = format!("running {} '{name}'", kind(entity).0);
+                continue;
+            }
             Step::Runs { entity, name } => format!("runs {} '{name}'", kind(entity).0),
             Step::Triggers { name, .. } => format!("triggers automation '{name}'"),
             Step::Event { event, name, .. } => format!("raises the event {event} and triggers automation '{name}'"),
