@@ -118,6 +118,11 @@ fn allowed(phrase: &Folded, at: usize, end: usize, means: Means) -> bool {
     }
 }
 
+/// Nothing at all, or one carrier by itself: "thanks", 谢谢.
+pub(super) fn only(clause: &Folded) -> bool {
+    clause.is_empty() || CARRIERS.front.at(clause, 0).chain(CARRIERS.back.at(clause, 0)).any(|(it, _)| it == clause)
+}
+
 /// A macro's name without the words that say what it is ("mode", 场景, 全屋): from where to where.
 pub(super) fn core(name: &Folded) -> (usize, usize) {
     let (mut from, mut to) = (0, name.len());
@@ -172,11 +177,11 @@ const NAME_BACK: &str = "mode,scene,script,routine,macro,sequence,program,scenar
 /// Before the name: greetings, wake words, wishes about oneself, verbs, articles.
 const FRONT: &str = "please,pls,plz,kindly,hey,hi,hello,ok,okay,now,just,so,well,alright,all right,then,oh,um,uh,yo,and,\
     sure,yes,yeah,yep,thanks,thank you,hey google,ok google,google,siri,hey siri,alexa,nabu,ok nabu,okay nabu,jarvis,hey jarvis,\
-    assistant,computer,menshen,home assistant,hey home assistant,everyone,everybody,guys,\
+    computer,menshen,home assistant,hey home assistant,everyone,everybody,guys,\
     i want,i want to,i wanna,i need to,i would like,i would like to,id like,id like to,id love to,i am going to,i am gonna,\
     im going to,im gonna,im about to,i am about to,i feel like,i want you to,we want,we want to,we wanna,we need to,\
     we would like,we would like to,wed like,wed like to,we are going to,we are gonna,were going to,were gonna,were about to,\
-    we are about to,i am,im,we are,were,i think im,i just,we just,ive just,weve just,lets,let us,lets do,lets have,lets go ahead and,shall we say,\
+    we are about to,i am,im,we are,were,i think im,i just,we just,i will,ill,we will,i think ill,i think i will,i guess ill,ive,weve,finally,at last,ive just,weve just,lets,let us,lets do,lets have,lets go ahead and,shall we say,\
     its,it is,its now,it is now,time for,time to,its time for,its time to,it is time for,it is time to,its time for a,\
     go ahead and,how about,what about,help me,tell the house,set the house to,set the home to,put the house in,put the house into,\
     put the home in,switch the house to,set the mood for,get ready for,getting ready for,prepare for,prepare the house for,\
@@ -188,7 +193,7 @@ const FRONT: &str = "please,pls,plz,kindly,hey,hi,hello,ok,okay,now,just,so,well
     然后,这就,就,先,再,我,我们,咱,咱们,俺,大家,宝贝,亲爱的,各位,要,想,想要,需要,准备,准备要,打算,该,得,去,要去,想去,就要,\
     让,让我,让我们,一起,来,来个,来一个,来一场,来点,是时候,时间到了,到,到了,到时间,执行,运行,启动,激活,打开,开启,开,开始,触发,\
     切换到,切换成,切换为,切换至,切换,切到,切成,切,换到,换成,换为,换,进入,调到,调成,调整到,调整为,调为,设为,设成,设置为,设置成,\
-    设置到,设置,设定为,设定成,改成,改为,变成,转到,转为,转换到,使用,用,调用,应用,启用,加载,放,跑,跑一下,走,走一下,来一下,弄,搞,\
+    设置到,设置,设定为,设定成,改成,改为,变成,转到,转为,转换到,使用,用,调用,应用,启用,加载,放,跑,跑一下,打开下,开下,执行下,启动下,走,走一下,来一下,弄,搞,\
     做,整,安排,安排个,安排一个,实施,选择,选用,选,把,将,个,一个,这个,那个,一下,一次,一遍,我的,我家,我家的,我们的,我们家,我们家的,家里,\
     家里的,全屋,一键,场景,情景,情境,模式,宏,名为,名叫,小爱同学,小爱,小度小度,小度,天猫精灵,小智,小智小智,小布小布,小布,\
     小艺小艺,小艺,门神,管家,小管家";
@@ -202,9 +207,9 @@ const FRONT_REQUEST: &str = "could you,can you,would you,will you,could we,can w
 /// Behind the name: politeness, particles, "mode", "now".
 const BACK: &str = "please,pls,plz,now,thanks,thank you,thank you very much,thanks a lot,many thanks,for me,for us,right now,\
     right away,immediately,at once,then,everyone,everybody,guys,you guys,all,yall,folks,house,home assistant,alexa,siri,google,\
-    jarvis,nabu,assistant,computer,menshen,if you can,if you could,if you would,ok,okay,again,already,my friend,buddy,dear,\
+    jarvis,nabu,computer,menshen,if you can,if you could,if you would,ok,okay,it is,again,already,my friend,buddy,dear,\
     darling,honey,baby,sweetie,my love,time,mode,routine,macro,sequence,program,scenario,automation,setting,settings,\
-    模式,宏,程序,流程,状态,方案,一下,一下子,下,一次,一遍,吧,嘛,啊,呀,哦,喔,啦,了,咯,喽,哈,呗,噢,哟,哒,的,啰,喇,呐,诶,嘞,\
+    模式,宏,程序,流程,状态,方案,一下,一下子,下,一趟,一次,一遍,吧,嘛,啊,呀,哦,喔,啦,了,咯,喽,哈,呗,噢,哟,哒,的,啰,喇,呐,诶,嘞,\
     谢谢,谢谢你,谢谢您,谢谢啦,多谢,谢了,谢啦,感谢,拜托,拜托了,辛苦了,大家,各位,宝贝,亲爱的,小爱,小爱同学,小度,小智,天猫精灵,\
     家人们,时间,时间到,时间到了,的时间到了,的时候到了,现在,马上,立刻,去";
 

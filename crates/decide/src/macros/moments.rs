@@ -192,7 +192,7 @@ const TABLE: &[Row] = &[
         key: "party",
         english: "party",
         chinese: "派对",
-        said: "party,party time,partying,party on,have a party,having a party,throw a party,celebrate,celebration,time to party,派对,\
+        said: "party,party time,partying,party on,have a party,having a party,throw a party,get the party started,get this party started,celebrate,celebration,time to party,派对,\
             聚会,轰趴,开趴,开派对,办派对,开个派对,狂欢,嗨起来,蹦迪,庆祝,派对时间",
         named: "disco",
     },
@@ -211,7 +211,7 @@ const TABLE: &[Row] = &[
         key: "vacation",
         english: "vacation",
         chinese: "度假",
-        said: "vacation,holiday,holidays,on vacation,going on vacation,leaving for vacation,on holiday,going on holiday,travel,\
+        said: "vacation,holiday,holidays,on vacation,going on vacation,off on vacation,off on holiday,leaving for vacation,on holiday,going on holiday,travel,\
             traveling,travelling,trip,going on a trip,business trip,going on a business trip,going away,度假,去度假,旅行,去旅行,旅游,去旅游,出差,\
             去出差,出差去,出差去了,出游,出远门,长期外出,假期,休假,外出旅行,出门旅行,出门旅游,远行",
         named: "",
@@ -276,7 +276,7 @@ const TABLE: &[Row] = &[
         english: "cleaning",
         chinese: "打扫",
         said: "clean,cleaning,clean up,cleaning up,cleaning time,time to clean,clean the house,cleaning the house,tidy up,\
-            tidying up,housework,打扫,打扫卫生,打扫房间,打扫屋子,打扫家里,大扫除,清洁,清扫,保洁,扫地,拖地,扫除,搞卫生,做家务,\
+            tidying up,housework,打扫,打扫卫生,打扫一下卫生,打扫房间,打扫屋子,打扫家里,大扫除,清洁,清扫,保洁,扫地,拖地,扫除,搞卫生,做家务,\
             收拾屋子,收拾房间",
         named: "",
     },
@@ -307,6 +307,9 @@ const TABLE: &[Row] = &[
         named: "",
     },
 ];
+
+/// What 了 becomes when it is said with feeling.
+const PARTICLES: [char; 5] = ['啦', '咯', '喽', '啰', '喇'];
 
 struct Words {
     said: HashMap<String, Moment>,
@@ -340,6 +343,12 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
                 words.typed.push((text.clone(), row.moment));
             }
             words.said.insert(text.joined().to_owned(), row.moment);
+            // 走了 is said 走啦, 走咯 and so on.
+            for particle in
+                text.joined().strip_suffix('了').into_iter().flat_map(|it| PARTICLES.map(|p| format!("{it}{p}")))
+            {
+                words.said.entry(particle).or_insert(row.moment);
+            }
         }
         for text in list(row.named) {
             words.named.insert(text.joined().to_owned(), row.moment);

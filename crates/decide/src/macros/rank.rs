@@ -12,10 +12,13 @@ use super::moments::{self, Moment};
 use super::prepared::{Name, Prepared};
 use super::{Basis, HITS_MAX, Hit, LOOSE_WEIGHT_MIN, Match, NoMatch, THRESHOLD, Why, heard};
 use crate::house::EntityId;
-use crate::text::{Folded, fold, pinyin, same_but_for_a_slip};
+use crate::text::{FOLD_CHARS_MAX, Folded, fold, pinyin, same_but_for_a_slip};
 
 /// So many readings, those that took most off, are compared with names; the others only looked up.
 const LOOSE_READINGS_MAX: usize = 12;
+
+/// At most so many parts, set apart by punctuation, are looked at one by one.
+const CLAUSES_MAX: usize = 4;
 
 /// One way a macro fits.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +76,41 @@ impl Prepared {
             let fit = Fit { basis: Basis::Id, peeled: 0, name: None, moment: None, kind: None, lesser: 0 };
             return Match::One(self.hit(of, &fit, None));
         }
+        match self.match_clause(phrase) {
+            Match::None(none) if none.why == Why::NothingFits => {
+                self.all_the_same(phrase).map_or(Match::None(none), Match::One)
+            }
+            found => found,
+        }
+    }
+
+    /// "我要出门了，启动离家模式" and "good night, sleep tight": every part of it means one macro.
+    fn all_the_same(&self, phrase: &str) -> Option<Hit> {
+        let short: String = phrase.chars().take(FOLD_CHARS_MAX).collect();
+        let mut clauses: Vec<&str> = short.split(clause_end).filter(|it| !carriers::only(&fold(it))).collect();
+        let text = fold(phrase);
+        let half = text.len() / 2;
+        let twice = text.slice(0, half);
+        if clauses.len() == 1 && half > 0 && twice == text.slice(half, text.len()) {
+            clauses = vec![twice, twice];
+        }
+        if !(2..=CLAUSES_MAX).contains(&clauses.len()) || phrase.len() > short.len() {
+            return None;
+        }
+        let mut weakest: Option<Hit> = None;
+        for clause in clauses {
+            let Match::One(hit) = self.match_clause(clause) else { return None };
+            if weakest.as_ref().is_some_and(|other| other.entity_id != hit.entity_id) {
+                return None;
+            }
+            if weakest.as_ref().is_none_or(|other| other.basis <= hit.basis) {
+                weakest = Some(hit);
+            }
+        }
+        weakest
+    }
+
+    fn match_clause(&self, phrase: &str) -> Match {
         let text = fold(phrase);
         if text.is_empty() {
             return Match::None(NoMatch { why: Why::Empty, near: Vec::new() });
@@ -246,6 +284,11 @@ impl Prepared {
     }
 }
 
+/// Punctuation that parts what is said in a row.
+fn clause_end(character: char) -> bool {
+    matches!(character, ',' | '，' | '.' | '。' | '!' | '！' | '?' | '？' | ';' | '；' | '、' | '~' | '～' | '…' | '\n')
+}
+
 fn nothing() -> Match {
     Match::None(NoMatch { why: Why::NothingFits, near: Vec::new() })
 }
@@ -286,7 +329,7 @@ fn means_in_latin(text: &Folded, reading: &Reading) -> bool {
 fn letters(part: &Folded) -> Vec<String> {
     const BEFORE: &[&str] =
         &["", "qing", "dakai", "kaiqi", "qidong", "zhixing", "yunxing", "qingdakai", "qingzhixing", "qingqidong"];
-    const BEHIND: &[&str] = &["", "moshi", "changjing", "jiaoben"];
+    const BEHIND: &[&str] = &["", "moshi", "changjing", "jiaoben", "ba", "le", "la"];
     let mut all = Vec::new();
     for whole in pinyin::spellings(part) {
         for before in BEFORE.iter().filter_map(|it| whole.strip_prefix(it)) {

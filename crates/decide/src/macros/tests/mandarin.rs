@@ -484,6 +484,21 @@ fn the_seeded_family_gets_its_own_macros() {
 }
 
 #[test]
+fn clauses_that_all_mean_the_same_macro_are_one_wish() {
+    let home = chinese_household();
+    home.check_all(
+        "script.li_jia",
+        &["我们要出门了，启动离家模式", "拜拜，我走啦", "我上班去了，打开离家模式，谢谢", "拜拜拜拜"],
+    );
+    home.check_all("script.wan_an", &["晚安晚安", "晚安，好梦", "困了。睡觉！"]);
+    home.check_all(
+        "!NothingFits",
+        &["晚安，早安", "我回家了，看电影", "晚安，打开客厅灯", "今天很累，晚安", "晚安早安"],
+    );
+    home.check_all("!Negated", &["我出门了，不要启动离家模式", "晚安，算了"]);
+}
+
+#[test]
 fn a_character_mixed_up_with_one_of_the_same_sound_still_finds_the_name() {
     let home = chinese_household();
     home.check("晚按", "script.wan_an");

@@ -78,6 +78,7 @@ fn a_bare_short_word_never_stands_for_a_moment() {
             "ok",
             "thanks",
             "the house",
+            "home assistant",
             "a",
             "go",
             "lights",
