@@ -57,7 +57,7 @@ pub const STEPS: &[Step] = &[
     step("live tests", "{cargo} test --locked --workspace --no-fail-fast {live-tests} -- --test-threads=1 --nocapture", &[AllHouses]),
     step("client sdk-typescript", "node xtask/clients/typescript.mjs {menshen}", &[Program("node"), NODE_CLIENTS, EachHouse]),
     step("client inspector", "node xtask/clients/inspector.mjs {menshen}", &[Program("node"), NODE_CLIENTS, EachHouse]),
-    step("client sdk-python", "{python} xtask/clients/python_sdk.py {menshen}", &[Module("mcp"), Module("websockets"), EachHouse]),
+    step("client sdk-python", "{python} xtask/clients/python_sdk.py {menshen}", &[Module("mcp"), EachHouse]),
 ];
 
 /// Why a step cannot run here; none when it can.

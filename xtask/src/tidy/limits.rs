@@ -5,6 +5,7 @@
 //! reverse holds too: a row names a constant that is in the code.
 
 use crate::project::Project;
+use crate::rust_text::Source;
 
 use super::Finding;
 
@@ -78,11 +79,13 @@ pub fn table(project: &Project) -> Vec<Finding> {
 fn limits_in<'a>(path: &'a str, text: &'a str) -> Vec<Limit<'a>> {
     let mut found = Vec::new();
     let mut marked = false;
-    for (index, line) in text.lines().enumerate() {
+    // A constant that stands in a literal is none, and in the code literals are blank.
+    let code = Source::new(text).code;
+    for (index, (line, code)) in text.lines().zip(code.lines()).enumerate() {
         let line = line.trim();
         if let Some(comment) = line.strip_prefix("///") {
             marked |= comment.trim_start().starts_with("Limit:");
-        } else if let Some((name, value)) = constant(line).filter(|_| marked) {
+        } else if let Some((name, value)) = constant(code.trim()).filter(|_| marked) {
             found.push(Limit {
                 path,
                 line: index + 1,
