@@ -41,16 +41,8 @@ pub fn write() -> anyhow::Result<bool> {
 }
 
 pub fn check() -> anyhow::Result<bool> {
-    let same = std::fs::read_to_string(project::root().join(PATH)).ok()
-        == Some(text(&project::metadata()?)?);
-    println!(
-        "notices: {PATH} {}",
-        if same {
-            "is current"
-        } else {
-            "lags: run `cargo xtask notices`"
-        }
-    );
+    let same = std::fs::read_to_string(project::root().join(PATH)).ok() == Some(text(&project::metadata()?)?);
+    println!("notices: {PATH} {}", if same { "is current" } else { "lags: run `cargo xtask notices`" });
     Ok(same)
 }
 
@@ -59,12 +51,8 @@ pub fn text(metadata: &Value) -> anyhow::Result<String> {
     let mut rows = String::from(HEAD);
     let packages = list(&metadata["packages"]);
     let built = built_into(metadata, PROGRAM);
-    let foreign = packages
-        .iter()
-        .filter(|package| !package["source"].is_null());
-    let mut sorted: Vec<&Value> = foreign
-        .filter(|package| built.contains(word(&package["id"])))
-        .collect();
+    let foreign = packages.iter().filter(|package| !package["source"].is_null());
+    let mut sorted: Vec<&Value> = foreign.filter(|package| built.contains(word(&package["id"]))).collect();
     sorted.sort_by_key(|package| (word(&package["name"]), word(&package["version"])));
     for package in sorted {
         let licence = match word(&package["license"]) {
@@ -83,28 +71,17 @@ pub fn text(metadata: &Value) -> anyhow::Result<String> {
 
 /// Ids of all packages that end up in the program: normal dependencies only, however deep.
 fn built_into<'a>(metadata: &'a Value, program: &str) -> BTreeSet<&'a str> {
-    let nodes: BTreeMap<&str, &Value> = list(&metadata["resolve"]["nodes"])
-        .iter()
-        .map(|node| (word(&node["id"]), node))
-        .collect();
-    let named = list(&metadata["packages"])
-        .iter()
-        .filter(|package| word(&package["name"]) == program);
+    let nodes: BTreeMap<&str, &Value> =
+        list(&metadata["resolve"]["nodes"]).iter().map(|node| (word(&node["id"]), node)).collect();
+    let named = list(&metadata["packages"]).iter().filter(|package| word(&package["name"]) == program);
     let mut open: Vec<&str> = named.map(|package| word(&package["id"])).collect();
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
         if !seen.insert(id) {
             continue;
         }
-        let edges = nodes
-            .get(id)
-            .map(|node| list(&node["deps"]))
-            .unwrap_or_default();
-        let normal = edges.iter().filter(|edge| {
-            list(&edge["dep_kinds"])
-                .iter()
-                .any(|kind| kind["kind"].is_null())
-        });
+        let edges = nodes.get(id).map(|node| list(&node["deps"])).unwrap_or_default();
+        let normal = edges.iter().filter(|edge| list(&edge["dep_kinds"]).iter().any(|kind| kind["kind"].is_null()));
         open.extend(normal.map(|edge| word(&edge["pkg"])));
     }
     seen
@@ -138,10 +115,7 @@ mod tests {
         let rows: Vec<&str> = written.trim_start_matches(HEAD).lines().collect();
         assert_eq!(
             rows,
-            [
-                "| a | 1.0.0 | MIT | https://crates.io/crates/a |",
-                "| b | 1.0.0 | MIT | https://crates.io/crates/b |",
-            ]
+            ["| a | 1.0.0 | MIT | https://crates.io/crates/a |", "| b | 1.0.0 | MIT | https://crates.io/crates/b |",]
         );
     }
 }

@@ -59,10 +59,7 @@ pub fn output(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
         .output()
         .with_context(|| format!("cannot start `{told}`"))?;
     if !done.status.success() {
-        bail!(
-            "`{told}` failed: {}",
-            String::from_utf8_lossy(&done.stderr).trim()
-        );
+        bail!("`{told}` failed: {}", String::from_utf8_lossy(&done.stderr).trim());
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
@@ -73,17 +70,7 @@ pub fn cargo() -> String {
 }
 
 pub fn metadata() -> anyhow::Result<Value> {
-    let text = output(
-        &cargo(),
-        &[
-            "metadata",
-            "--format-version",
-            "1",
-            "--locked",
-            "--filter-platform",
-            PLATFORM,
-        ],
-    )?;
+    let text = output(&cargo(), &["metadata", "--format-version", "1", "--locked", "--filter-platform", PLATFORM])?;
     serde_json::from_str(&text).context("cargo metadata printed no JSON")
 }
 
@@ -92,43 +79,18 @@ impl Project {
         let metadata = metadata()?;
         let members = members(&metadata);
         let mut below = BTreeMap::new();
-        for member in members
-            .iter()
-            .filter(|member| crate::tidy::PURE.contains(&member.name.as_str()))
-        {
+        for member in members.iter().filter(|member| crate::tidy::PURE.contains(&member.name.as_str())) {
             below.insert(member.name.clone(), below_of(&member.name)?);
         }
-        let committed: Vec<String> = output("git", &["ls-files", "-z"])?
-            .split_terminator('\0')
-            .map(str::to_owned)
-            .collect();
-        let seen = output(
-            "git",
-            &[
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ],
-        )?;
+        let committed: Vec<String> =
+            output("git", &["ls-files", "-z"])?.split_terminator('\0').map(str::to_owned).collect();
+        let seen = output("git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
         let files = seen
             .split_terminator('\0')
-            .filter_map(|path| {
-                Some((
-                    path.to_owned(),
-                    std::fs::read_to_string(root().join(path)).ok()?,
-                ))
-            })
+            .filter_map(|path| Some((path.to_owned(), std::fs::read_to_string(root().join(path)).ok()?)))
             .collect();
         let notices = Some(crate::notices::text(&metadata)?);
-        Ok(Self {
-            files,
-            committed,
-            members,
-            below,
-            notices,
-        })
+        Ok(Self { files, committed, members, below, notices })
     }
 
     /// Files whose names end in one of these.
@@ -148,27 +110,14 @@ impl Project {
 fn members(metadata: &Value) -> Vec<Member> {
     let workspace: Vec<&str> = strings(&metadata["workspace_members"]);
     let root = metadata["workspace_root"].as_str().unwrap_or_default();
-    let packages = metadata["packages"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     packages
         .iter()
-        .filter(|package| {
-            package["id"]
-                .as_str()
-                .is_some_and(|id| workspace.contains(&id))
-        })
+        .filter(|package| package["id"].as_str().is_some_and(|id| workspace.contains(&id)))
         .map(|package| {
             let manifest = package["manifest_path"].as_str().unwrap_or_default();
-            let path = manifest
-                .trim_start_matches(root)
-                .trim_end_matches("Cargo.toml")
-                .trim_matches('/');
-            let dependencies = package["dependencies"]
-                .as_array()
-                .map(Vec::as_slice)
-                .unwrap_or_default();
+            let path = manifest.trim_start_matches(root).trim_end_matches("Cargo.toml").trim_matches('/');
+            let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
             Member {
                 name: package["name"].as_str().unwrap_or_default().to_owned(),
                 path: path.to_owned(),
@@ -187,21 +136,9 @@ fn members(metadata: &Value) -> Vec<Member> {
 /// Names of the integration test binaries of our members.
 pub fn test_targets(metadata: &Value) -> Vec<String> {
     let workspace = strings(&metadata["workspace_members"]);
-    let packages = metadata["packages"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let ours = packages.iter().filter(|package| {
-        package["id"]
-            .as_str()
-            .is_some_and(|id| workspace.contains(&id))
-    });
-    let targets = ours.flat_map(|package| {
-        package["targets"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    });
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let ours = packages.iter().filter(|package| package["id"].as_str().is_some_and(|id| workspace.contains(&id)));
+    let targets = ours.flat_map(|package| package["targets"].as_array().map(Vec::as_slice).unwrap_or_default());
     targets
         .filter(|target| strings(&target["kind"]).contains(&"test"))
         .filter_map(|target| target["name"].as_str().map(str::to_owned))
@@ -209,12 +146,7 @@ pub fn test_targets(metadata: &Value) -> Vec<String> {
 }
 
 fn strings(list: &Value) -> Vec<&str> {
-    list.as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(Value::as_str)
-        .collect()
+    list.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
 /// `cargo tree` rather than metadata: metadata unites the features of the whole workspace, tests
@@ -222,26 +154,10 @@ fn strings(list: &Value) -> Vec<&str> {
 fn below_of(name: &str) -> anyhow::Result<Vec<String>> {
     let tree = output(
         &cargo(),
-        &[
-            "tree",
-            "--locked",
-            "-p",
-            name,
-            "-e",
-            "normal,build",
-            "--prefix",
-            "none",
-            "--target",
-            PLATFORM,
-        ],
+        &["tree", "--locked", "-p", name, "-e", "normal,build", "--prefix", "none", "--target", PLATFORM],
     )?;
-    let names = tree
-        .lines()
-        .filter_map(|line| line.split_whitespace().next());
-    let mut below: Vec<String> = names
-        .filter(|found| *found != name)
-        .map(str::to_owned)
-        .collect();
+    let names = tree.lines().filter_map(|line| line.split_whitespace().next());
+    let mut below: Vec<String> = names.filter(|found| *found != name).map(str::to_owned).collect();
     below.sort();
     below.dedup();
     Ok(below)
@@ -251,10 +167,7 @@ fn below_of(name: &str) -> anyhow::Result<Vec<String>> {
 #[cfg(test)]
 pub fn with_files(files: &[(&str, &str)]) -> Project {
     Project {
-        files: files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-            .collect(),
+        files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
         ..Project::default()
     }
 }

@@ -13,19 +13,11 @@ pub struct Source {
 
 impl Source {
     pub fn new(text: &str) -> Self {
-        let mut cutter = Cutter {
-            bytes: text.as_bytes(),
-            at: 0,
-            code: Vec::new(),
-            strings: Vec::new(),
-        };
+        let mut cutter = Cutter { bytes: text.as_bytes(), at: 0, code: Vec::new(), strings: Vec::new() };
         while cutter.at < cutter.bytes.len() {
             cutter.step();
         }
-        Self {
-            code: String::from_utf8_lossy(&cutter.code).into_owned(),
-            strings: cutter.strings,
-        }
+        Self { code: String::from_utf8_lossy(&cutter.code).into_owned(), strings: cutter.strings }
     }
 
     /// Lines (from 1) that stand inside a `#[cfg(test)]` item.
@@ -45,10 +37,7 @@ impl Source {
         let mut found = Vec::new();
         for (at, _) in self.code.match_indices("fn ") {
             let starts_word = !self.code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            let name: String = self.code[at + 3..]
-                .chars()
-                .take_while(|c| c.is_alphanumeric() || *c == '_')
-                .collect();
+            let name: String = self.code[at + 3..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             if !starts_word || name.is_empty() {
                 continue;
             }
@@ -79,12 +68,7 @@ impl Source {
 
 /// Line number, from 1, of a position.
 pub fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes()
-        .iter()
-        .take(at)
-        .filter(|byte| **byte == b'\n')
-        .count()
-        + 1
+    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
 struct Cutter<'a> {
@@ -98,10 +82,7 @@ impl Cutter<'_> {
     fn step(&mut self) {
         let rest = &self.bytes[self.at..];
         if rest.starts_with(b"//") {
-            let length = rest
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(rest.len());
+            let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
             self.blank(length);
         } else if rest.starts_with(b"/*") {
             self.blank(block_comment(rest));
@@ -123,9 +104,7 @@ impl Cutter<'_> {
 
     /// Is this position the start of a word, so that `r"` is a raw string and not the end of a name?
     fn starts_word(&self) -> bool {
-        self.code
-            .last()
-            .is_none_or(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
+        self.code.last().is_none_or(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
     }
 
     fn keep(&mut self) {
@@ -144,8 +123,7 @@ impl Cutter<'_> {
     fn note(&mut self, length: usize) {
         let line = self.code.iter().filter(|byte| **byte == b'\n').count() + 1;
         let inside = &self.bytes[self.at..self.at + length];
-        self.strings
-            .push((line, String::from_utf8_lossy(inside).into_owned()));
+        self.strings.push((line, String::from_utf8_lossy(inside).into_owned()));
         self.blank(length);
     }
 
@@ -169,9 +147,7 @@ impl Cutter<'_> {
         self.keep();
         let end = format!("\"{}", "#".repeat(hashes));
         let rest = &self.bytes[self.at..];
-        let length = rest
-            .windows(end.len())
-            .position(|window| window == end.as_bytes());
+        let length = rest.windows(end.len()).position(|window| window == end.as_bytes());
         self.note(length.unwrap_or(rest.len()));
         for _ in 0..end.len().min(self.bytes.len() - self.at) {
             self.keep();
@@ -201,9 +177,7 @@ fn block_comment(rest: &[u8]) -> usize {
 
 /// Number of hashes where a raw string (`r"`, `br#"`, …) starts.
 fn raw_string(rest: &[u8]) -> Option<usize> {
-    let after = rest
-        .strip_prefix(b"r")
-        .or_else(|| rest.strip_prefix(b"br"))?;
+    let after = rest.strip_prefix(b"r").or_else(|| rest.strip_prefix(b"br"))?;
     let hashes = after.iter().take_while(|byte| **byte == b'#').count();
     (after.get(hashes) == Some(&b'"')).then_some(hashes)
 }
@@ -236,10 +210,7 @@ mod tests {
     fn comments_and_literals_are_blank_and_code_stays() {
         check("a(); // b()", "a();       ");
         check("/* a /* b */ c */ d", "                  d");
-        check(
-            "f(\"x{\\\"}\", 'y', '\\'', '{')",
-            "f(\"     \",    ,     ,    )",
-        );
+        check("f(\"x{\\\"}\", 'y', '\\'', '{')", "f(\"     \",    ,     ,    )");
         check("r#\"{\"# r\"{\" br\"{\"", "r#\" \"# r\" \" br\" \"");
         check("fn f<'a>(x: &'a str) {}", "fn f<'a>(x: &'a str) {}");
         check("'门' \"门\"", "      \"   \"");
@@ -256,16 +227,12 @@ mod tests {
     #[test]
     fn a_function_is_as_long_as_its_body() {
         let source = Source::new("fn a(x: [u8; 3]) {\n  if x { }\n  \"}\";\n}\nfn b();\n");
-        assert_eq!(
-            source.functions(),
-            [("a".to_owned(), 1, 4), ("b".to_owned(), 5, 1)]
-        );
+        assert_eq!(source.functions(), [("a".to_owned(), 1, 4), ("b".to_owned(), 5, 1)]);
     }
 
     #[test]
     fn a_test_module_is_known_by_its_lines() {
-        let source =
-            Source::new("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() {}\n}\nfn c() {}\n");
+        let source = Source::new("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() {}\n}\nfn c() {}\n");
         assert_eq!(source.test_lines(), [2..=5]);
     }
 }

@@ -35,9 +35,7 @@ impl Options {
                 "--fast" => options.fast = true,
                 "--keep-house" => options.keep_house = true,
                 "--ci" => options.ci = true,
-                other => bail!(
-                    "`{other}` is no option of `cargo xtask test`: --fast, --keep-house, --ci"
-                ),
+                other => bail!("`{other}` is no option of `cargo xtask test`: --fast, --keep-house, --ci"),
             }
         }
         Ok(options)
@@ -70,9 +68,7 @@ fn run_step(step: &Step, houses: &mut Houses, summary: &mut Summary) {
                         process::run(step.name, command, summary);
                     }
                 }
-                Err(error) => {
-                    summary.step_failed(step.name, &format!("{error:#}"), summary.failed())
-                }
+                Err(error) => summary.step_failed(step.name, &format!("{error:#}"), summary.failed()),
             }
             println!("== {}: {} s ==", step.name, begun.elapsed().as_secs());
         }
@@ -86,19 +82,7 @@ mod tests {
     #[test]
     fn options_are_read_and_an_unknown_one_is_an_error() {
         let all = Options::parse(&["--fast", "--keep-house", "--ci"]).unwrap();
-        assert_eq!(
-            all,
-            Options {
-                fast: true,
-                keep_house: true,
-                ci: true
-            }
-        );
-        assert!(
-            Options::parse(&["--quick"])
-                .unwrap_err()
-                .to_string()
-                .contains("--quick")
-        );
+        assert_eq!(all, Options { fast: true, keep_house: true, ci: true });
+        assert!(Options::parse(&["--quick"]).unwrap_err().to_string().contains("--quick"));
     }
 }

@@ -27,11 +27,7 @@ pub struct Finding {
 
 impl Finding {
     pub fn new(path: &str, line: usize, text: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            text: text.into(),
-        }
+        Self { path: path.to_owned(), line, text: text.into() }
     }
 }
 
@@ -76,11 +72,7 @@ pub fn run() -> anyhow::Result<bool> {
         println!("{finding}");
     }
     match found.len() {
-        0 => println!(
-            "tidy: {} rules, {} files, nothing to say",
-            RULES.len(),
-            project.files.len()
-        ),
+        0 => println!("tidy: {} rules, {} files, nothing to say", RULES.len(), project.files.len()),
         count => println!("tidy: {count} findings"),
     }
     Ok(found.is_empty())

@@ -61,9 +61,7 @@ impl Houses {
             self.tried = true;
             self.boot(summary);
         }
-        self.up
-            .is_empty()
-            .then(|| "no house could be booted".to_owned())
+        self.up.is_empty().then(|| "no house could be booted".to_owned())
     }
 
     pub fn up(&self) -> &[House] {
@@ -89,31 +87,20 @@ impl Houses {
     pub fn down(&mut self, summary: &mut Summary) {
         for house in self.up.drain(..) {
             if self.keep {
-                println!(
-                    "house {} stays up at {}: {}",
-                    house.name,
-                    house.base_url,
-                    house.path.display()
-                );
+                println!("house {} stays up at {}: {}", house.name, house.base_url, house.path.display());
                 continue;
             }
             let mut command = Command::new(&self.program);
             command.args(["home", "down", "--name", house.name]);
             if let Err(why) = process::capture(command, DOWN_MINUTES_MAX) {
-                summary.step_failed(
-                    &format!("house {} down", house.name),
-                    &why,
-                    summary.failed(),
-                );
+                summary.step_failed(&format!("house {} down", house.name), &why, summary.failed());
             }
         }
     }
 
     fn boot(&mut self, summary: &mut Summary) {
         let mut build = Command::new(project::cargo());
-        build
-            .args(["build", "--locked", "-p", "menshen"])
-            .current_dir(root());
+        build.args(["build", "--locked", "-p", "menshen"]).current_dir(root());
         process::run("build menshen", build, summary);
         for (name, version) in VERSIONS {
             println!("-- house {version}");
@@ -133,10 +120,7 @@ impl Houses {
         let printed = process::capture(command, BOOT_MINUTES_MAX);
         let mut told = told(printed)?;
         let word = |key: &str| {
-            let value = told[key]
-                .as_str()
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned);
+            let value = told[key].as_str().filter(|word| !word.is_empty()).map(str::to_owned);
             value.with_context(|| format!("`menshen home up` printed no `{key}`"))
         };
         let (base_url, token) = (word("baseUrl")?, word("token")?);
@@ -145,14 +129,8 @@ impl Houses {
         }
         std::fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(format!("{name}.json"));
-        write_private(&path, &told.to_string())
-            .with_context(|| format!("writing {}", path.display()))?;
-        Ok(House {
-            name,
-            base_url,
-            token,
-            path,
-        })
+        write_private(&path, &told.to_string()).with_context(|| format!("writing {}", path.display()))?;
+        Ok(House { name, base_url, token, path })
     }
 }
 
@@ -162,24 +140,14 @@ fn told(printed: Result<String, String>) -> anyhow::Result<Value> {
         Ok(text) => (text, None),
         Err(why) => (why.clone(), Some(why)),
     };
-    let json = text.lines().rev().find_map(|line| {
-        serde_json::from_str::<Value>(line)
-            .ok()
-            .filter(Value::is_object)
-    });
+    let json = text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok().filter(Value::is_object));
     match (json, ended) {
         (Some(told), None) if told["ok"] != false => Ok(told),
         (Some(told), _) => {
-            let why = told["message"]
-                .as_str()
-                .or(told["error"].as_str())
-                .unwrap_or("it did not say why");
+            let why = told["message"].as_str().or(told["error"].as_str()).unwrap_or("it did not say why");
             anyhow::bail!("`menshen home up`: {why}")
         }
-        (None, Some(why)) => anyhow::bail!(
-            "`menshen home up`: {}",
-            why.lines().last().unwrap_or_default()
-        ),
+        (None, Some(why)) => anyhow::bail!("`menshen home up`: {}", why.lines().last().unwrap_or_default()),
         (None, None) => anyhow::bail!("`menshen home up` printed no JSON"),
     }
 }
@@ -205,21 +173,14 @@ mod tests {
     #[test]
     fn what_home_up_says_last_is_taken_and_a_refusal_is_told() {
         let told = |text: &str| super::told(Ok(text.to_owned())).map_err(|error| error.to_string());
-        let good =
-            told("booting\n{\"ok\":true,\"baseUrl\":\"http://127.0.0.1:1\",\"token\":\"t\"}\n")
-                .unwrap();
+        let good = told("booting\n{\"ok\":true,\"baseUrl\":\"http://127.0.0.1:1\",\"token\":\"t\"}\n").unwrap();
         assert_eq!(good["baseUrl"], "http://127.0.0.1:1");
         assert_eq!(
             told("{\"ok\":false,\"message\":\"no Python 3.14\"}"),
             Err("`menshen home up`: no Python 3.14".to_owned())
         );
-        assert_eq!(
-            told("nothing"),
-            Err("`menshen home up` printed no JSON".to_owned())
-        );
-        let ended = super::told(Err("a line\nerror: unknown command".to_owned()))
-            .unwrap_err()
-            .to_string();
+        assert_eq!(told("nothing"), Err("`menshen home up` printed no JSON".to_owned()));
+        let ended = super::told(Err("a line\nerror: unknown command".to_owned())).unwrap_err().to_string();
         assert_eq!(ended, "`menshen home up`: error: unknown command");
     }
 }

@@ -61,34 +61,20 @@ pub fn capture(command: Command, minutes_max: u64) -> Result<String, String> {
     }
 }
 
-fn watch(
-    mut command: Command,
-    minutes_max: u64,
-    each: impl FnMut(Line),
-) -> Result<ExitStatus, String> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+fn watch(mut command: Command, minutes_max: u64, each: impl FnMut(Line)) -> Result<ExitStatus, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if std::io::stdout().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
     }
     let program = command.get_program().to_string_lossy().into_owned();
-    let mut child = command
-        .spawn()
-        .map_err(|error| format!("cannot start {program}: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
     let deadline = Instant::now() + Duration::from_secs(60 * minutes_max);
     let lines = lines(&mut child);
     if let Some(status) = follow(&mut child, &lines, deadline, each)? {
         return Ok(status);
     }
-    child
-        .kill()
-        .and_then(|()| child.wait())
-        .map_err(|error| format!("cannot end {program}: {error}"))?;
-    Err(format!(
-        "{program} was not done after {minutes_max} minutes"
-    ))
+    child.kill().and_then(|()| child.wait()).map_err(|error| format!("cannot end {program}: {error}"))?;
+    Err(format!("{program} was not done after {minutes_max} minutes"))
 }
 
 /// Passes lines on until the command has ended; none when the deadline came first.
@@ -127,25 +113,15 @@ fn lines(child: &mut Child) -> Receiver<Line> {
     receiver
 }
 
-fn forward(
-    from: Option<impl Read + Send + 'static>,
-    to: SyncSender<Line>,
-    kind: fn(String) -> Line,
-) {
+fn forward(from: Option<impl Read + Send + 'static>, to: SyncSender<Line>, kind: fn(String) -> Line) {
     let Some(from) = from else { return };
     std::thread::spawn(move || {
         let mut reader = BufReader::new(from);
         let mut line = Vec::new();
         // Bytes and not `lines()`: a program may print what is not UTF-8.
-        while reader
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|length| length > 0)
-        {
+        while reader.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             let text = String::from_utf8_lossy(&line);
-            if to
-                .send(kind(text.trim_end_matches(['\n', '\r']).to_owned()))
-                .is_err()
-            {
+            if to.send(kind(text.trim_end_matches(['\n', '\r']).to_owned())).is_err() {
                 return;
             }
             line.clear();
@@ -171,8 +147,7 @@ mod tests {
 
     #[test]
     fn what_a_command_prints_is_counted_on_both_ends() {
-        let mut summary =
-            counted("echo 'test result: ok. 2 passed; 0 failed;'; echo 'left out: x: y' >&2");
+        let mut summary = counted("echo 'test result: ok. 2 passed; 0 failed;'; echo 'left out: x: y' >&2");
         assert_eq!(summary.failed(), 0);
         summary.read("test result: ok. 1 passed; 0 failed;");
         assert!(!summary.close(true), "x was left out");
@@ -181,20 +156,13 @@ mod tests {
     #[test]
     fn a_command_that_ends_badly_counts_as_failed() {
         assert_eq!(counted("exit 3").failed(), 1);
-        assert_eq!(
-            counted("echo 'test result: FAILED. 0 passed; 2 failed;'; exit 1").failed(),
-            2
-        );
+        assert_eq!(counted("echo 'test result: FAILED. 0 passed; 2 failed;'; exit 1").failed(), 2);
     }
 
     #[test]
     fn a_program_that_is_not_there_counts_as_failed() {
         let mut summary = Summary::default();
-        run(
-            "step",
-            Command::new("no-such-program-anywhere"),
-            &mut summary,
-        );
+        run("step", Command::new("no-such-program-anywhere"), &mut summary);
         assert_eq!(summary.failed(), 1);
     }
 
@@ -204,20 +172,11 @@ mod tests {
         let printed = capture(shell("sleep 30 & echo $!"), 1).unwrap();
         assert!(begun.elapsed() < Duration::from_secs(20));
         let left: u32 = printed.trim().parse().unwrap();
-        assert!(
-            Command::new("kill")
-                .arg(left.to_string())
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("kill").arg(left.to_string()).status().unwrap().success());
     }
 
     #[test]
     fn a_command_over_its_deadline_is_ended() {
-        assert_eq!(
-            capture(shell("exec sleep 30"), 0),
-            Err("sh was not done after 0 minutes".to_owned())
-        );
+        assert_eq!(capture(shell("exec sleep 30"), 0), Err("sh was not done after 0 minutes".to_owned()));
     }
 }

@@ -46,7 +46,7 @@ const NODE_CLIENTS: Need = Path("xtask/clients/node_modules", "`npm ci` in xtask
 /// `{python-test-folder}` runs once a folder.
 #[rustfmt::skip]
 pub const STEPS: &[Step] = &[
-    step("format", "{cargo} fmt --all --check", &[]),
+    step("format", "{cargo} fmt --all -- --check -l", &[]),
     step("clippy", "{cargo} clippy --locked --workspace --all-targets -- -D warnings", &[]),
     step("tidy", "{cargo} xtask tidy", &[]),
     step("tests", "{cargo} test --locked --workspace --no-fail-fast --lib --bins {tests}", &[]),
@@ -84,20 +84,12 @@ pub fn commands(step: &Step, houses: &Houses) -> anyhow::Result<Vec<Command>> {
         _ => None,
     };
     if step.run.contains("{python-test-folder}") {
-        let folders: BTreeSet<String> = python_files(true)?
-            .iter()
-            .map(|path| folder_of(path))
-            .collect();
+        let folders: BTreeSet<String> = python_files(true)?.iter().map(|path| folder_of(path)).collect();
         let each = folders.into_iter();
-        return Ok(each
-            .map(|folder| command(step, houses, "{python-test-folder}", &[folder]))
-            .collect());
+        return Ok(each.map(|folder| command(step, houses, "{python-test-folder}", &[folder])).collect());
     }
     // `{tests}` stands beside other targets, so it may stand for nothing.
-    if many
-        .as_ref()
-        .is_some_and(|(word, files)| files.is_empty() && *word != "{tests}")
-    {
+    if many.as_ref().is_some_and(|(word, files)| files.is_empty() && *word != "{tests}") {
         return Ok(Vec::new());
     }
     let (word, files) = many.unwrap_or_default();
@@ -110,9 +102,7 @@ pub fn commands(step: &Step, houses: &Houses) -> anyhow::Result<Vec<Command>> {
     }
     let each = houses.up().iter().map(|house| {
         let mut command = command(step, houses, word, &files);
-        command
-            .env("HOME_ASSISTANT_URL", &house.base_url)
-            .env("HOME_ASSISTANT_TOKEN", &house.token);
+        command.env("HOME_ASSISTANT_URL", &house.base_url).env("HOME_ASSISTANT_TOKEN", &house.token);
         command
     });
     Ok(each.collect())
@@ -138,45 +128,20 @@ fn command(step: &Step, houses: &Houses, list: &str, files: &[String]) -> Comman
 
 /// Our Python files; of tests only those that are named `test_*.py`.
 fn python_files(tests_only: bool) -> anyhow::Result<Vec<String>> {
-    let listed = project::output(
-        "git",
-        &[
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "*.py",
-        ],
-    )?;
-    let is_test = |path: &str| {
-        path.rsplit('/')
-            .next()
-            .is_some_and(|name| name.starts_with("test_"))
-    };
-    Ok(listed
-        .lines()
-        .filter(|path| !tests_only || is_test(path))
-        .map(str::to_owned)
-        .collect())
+    let listed = project::output("git", &["ls-files", "--cached", "--others", "--exclude-standard", "*.py"])?;
+    let is_test = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with("test_"));
+    Ok(listed.lines().filter(|path| !tests_only || is_test(path)).map(str::to_owned).collect())
 }
 
 /// `--test NAME` for each integration test binary that needs, or does not need, a house.
 fn test_binaries(live: bool) -> anyhow::Result<Vec<String>> {
-    let names: BTreeSet<String> = project::test_targets(&project::metadata()?)
-        .into_iter()
-        .collect();
-    let wanted = names
-        .into_iter()
-        .filter(|name| name.starts_with("live") == live);
-    Ok(wanted
-        .flat_map(|name| ["--test".to_owned(), name])
-        .collect())
+    let names: BTreeSet<String> = project::test_targets(&project::metadata()?).into_iter().collect();
+    let wanted = names.into_iter().filter(|name| name.starts_with("live") == live);
+    Ok(wanted.flat_map(|name| ["--test".to_owned(), name]).collect())
 }
 
 fn folder_of(path: &str) -> String {
-    path.rsplit_once('/')
-        .map_or(".", |(folder, _)| folder)
-        .to_owned()
+    path.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned()
 }
 
 /// The interpreter that has the client library, where somebody made one.
@@ -185,9 +150,7 @@ fn python() -> String {
 }
 
 fn has_module(name: &str) -> bool {
-    let look = Command::new(python())
-        .args(["-c", &format!("import {name}")])
-        .output();
+    let look = Command::new(python()).args(["-c", &format!("import {name}")]).output();
     look.is_ok_and(|done| done.status.success())
 }
 
@@ -204,23 +167,13 @@ mod tests {
     #[test]
     fn a_missing_program_is_named() {
         let step = step("x", "x", &[Program("no-such-program-anywhere")]);
-        let why = missing(
-            &step,
-            &mut Houses::new(&Options::default()),
-            &mut Summary::default(),
-        );
-        assert_eq!(
-            why.as_deref(),
-            Some("`no-such-program-anywhere` is not installed")
-        );
+        let why = missing(&step, &mut Houses::new(&Options::default()), &mut Summary::default());
+        assert_eq!(why.as_deref(), Some("`no-such-program-anywhere` is not installed"));
     }
 
     #[test]
     fn without_a_house_the_steps_that_need_one_are_left_out_and_say_why() {
-        let mut houses = Houses::new(&Options {
-            fast: true,
-            ..Options::default()
-        });
+        let mut houses = Houses::new(&Options { fast: true, ..Options::default() });
         let live = STEPS.iter().find(|step| step.name == "live tests").unwrap();
         let why = missing(live, &mut houses, &mut Summary::default()).unwrap();
         assert!(why.contains("--fast"), "{why}");
@@ -228,10 +181,7 @@ mod tests {
 
     #[test]
     fn every_word_in_braces_is_replaced() {
-        let houses = Houses::new(&Options {
-            fast: true,
-            ..Options::default()
-        });
+        let houses = Houses::new(&Options { fast: true, ..Options::default() });
         for step in STEPS {
             for command in commands(step, &houses).unwrap() {
                 let whole = format!("{command:?}");
@@ -242,10 +192,7 @@ mod tests {
 
     #[test]
     fn a_live_test_binary_never_runs_among_the_others() {
-        let houses = Houses::new(&Options {
-            fast: true,
-            ..Options::default()
-        });
+        let houses = Houses::new(&Options { fast: true, ..Options::default() });
         let tests = STEPS.iter().find(|step| step.name == "tests").unwrap();
         let whole = format!("{:?}", commands(tests, &houses).unwrap());
         assert!(!whole.contains("\"live"), "{whole}");

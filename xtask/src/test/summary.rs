@@ -29,9 +29,8 @@ impl Summary {
         if let Some(rest) = line.strip_prefix("test result: ") {
             self.passed += number_before(rest, " passed");
             self.failed += number_before(rest, " failed");
-        } else if let Some(rest) = line
-            .strip_prefix("Ran ")
-            .filter(|rest| rest.contains(" tests in ") || rest.contains(" test in "))
+        } else if let Some(rest) =
+            line.strip_prefix("Ran ").filter(|rest| rest.contains(" tests in ") || rest.contains(" test in "))
         {
             self.passed += number_before(rest, " test");
         } else if let Some(rest) = line.strip_prefix("FAILED (") {
@@ -41,10 +40,7 @@ impl Summary {
         } else if line.contains(" checks hold, ") && line.ends_with(" do not") {
             self.passed += number_before(line, " checks hold");
             self.failed += number_before(line, " do not");
-        } else if let Some((name, why)) = line
-            .strip_prefix("left out: ")
-            .and_then(|rest| rest.split_once(": "))
-        {
+        } else if let Some((name, why)) = line.strip_prefix("left out: ").and_then(|rest| rest.split_once(": ")) {
             self.note_left_out(name, why);
         }
     }
@@ -100,10 +96,7 @@ impl Summary {
         let tests = match self.failed {
             0 => format!("all {} tests and every check passed", self.passed),
             1 => format!("{} tests passed, 1 test or check failed", self.passed),
-            failed => format!(
-                "{} tests passed, {failed} tests or checks failed",
-                self.passed
-            ),
+            failed => format!("{} tests passed, {failed} tests or checks failed", self.passed),
         };
         match (self.left_out.len(), self.left_out.len() - gaps) {
             (0, _) => format!("{tests}; nothing was left out"),
@@ -121,9 +114,7 @@ fn without_colour(line: &str) -> String {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("\u{1b}[") {
         plain.push_str(before);
-        rest = after
-            .find(|c: char| c.is_ascii_alphabetic())
-            .map_or("", |end| &after[end + 1..]);
+        rest = after.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &after[end + 1..]);
     }
     plain.push_str(rest);
     plain
@@ -131,23 +122,12 @@ fn without_colour(line: &str) -> String {
 
 fn number_before(text: &str, word: &str) -> usize {
     let before = text.split(word).next().unwrap_or_default();
-    before
-        .rsplit(' ')
-        .next()
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(0)
+    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 fn number_after(text: &str, word: &str) -> usize {
-    let after = text
-        .split_once(word)
-        .map(|(_, after)| after)
-        .unwrap_or_default();
-    after
-        .split(|c: char| !c.is_ascii_digit())
-        .next()
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(0)
+    let after = text.split_once(word).map(|(_, after)| after).unwrap_or_default();
+    after.split(|c: char| !c.is_ascii_digit()).next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -165,21 +145,9 @@ mod tests {
 
     #[test]
     fn tests_are_counted_from_what_their_runners_print() {
-        check(
-            &["test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured"],
-            12,
-            0,
-        );
-        check(
-            &["test result: \u{1b}[31mFAILED\u{1b}[m. 12 passed; 2 failed; 0 ignored"],
-            12,
-            2,
-        );
-        check(
-            &["Ran 5 tests in 0.1s", "", "FAILED (failures=1, errors=1)"],
-            3,
-            2,
-        );
+        check(&["test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured"], 12, 0);
+        check(&["test result: \u{1b}[31mFAILED\u{1b}[m. 12 passed; 2 failed; 0 ignored"], 12, 2);
+        check(&["Ran 5 tests in 0.1s", "", "FAILED (failures=1, errors=1)"], 3, 2);
         check(&["Ran 1 test in 0.1s", "OK"], 1, 0);
         check(&["sdk-python: 4 checks hold, 1 do not"], 4, 1);
         check(&["12 passed, 3 failed", "Ran away"], 0, 0);
@@ -211,11 +179,7 @@ mod tests {
     fn an_allowed_gap_is_counted_and_does_not_fail_the_strict_run() {
         let mut summary = Summary::default();
         summary.leave_out("house newest", "the suite moved");
-        assert!(
-            summary
-                .words(0)
-                .contains("1 left out, named above, 1 of them an allowed gap")
-        );
+        assert!(summary.words(0).contains("1 left out, named above, 1 of them an allowed gap"));
         assert!(summary.close(true));
     }
 }

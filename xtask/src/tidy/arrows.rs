@@ -19,12 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mcp", &["home", "decide"]),
     ("plugins", &["kernel", "sdk", "mcp"]),
     ("server", &["kernel", "home"]),
-    (
-        "menshen",
-        &[
-            "decide", "sdk", "kernel", "home", "llm", "store", "mcp", "plugins", "server",
-        ],
-    ),
+    ("menshen", &["decide", "sdk", "kernel", "home", "llm", "store", "mcp", "plugins", "server"]),
     ("testkit", &["decide", "home"]),
     ("xtask", &["decide", "home", "testkit"]),
 ];
@@ -58,22 +53,12 @@ const FENCES: &[(&str, &[&str])] = &[
 ];
 
 /// Words that mean a socket, and the crates that may say them.
-const SOCKET_WORDS: &[&str] = &[
-    "TcpStream",
-    "TcpListener",
-    "UdpSocket",
-    "UnixStream",
-    "UnixListener",
-];
+const SOCKET_WORDS: &[&str] = &["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener"];
 const SOCKET_CRATES: &[&str] = &["home", "menshen", "llm", "server", "testkit"];
 
 pub fn allowed(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
-    let ours: Vec<&str> = project
-        .members
-        .iter()
-        .map(|member| member.name.as_str())
-        .collect();
+    let ours: Vec<&str> = project.members.iter().map(|member| member.name.as_str()).collect();
     for member in &project.members {
         let manifest = format!("{}/Cargo.toml", member.path);
         let Some((_, row)) = ARROWS.iter().find(|(name, _)| *name == member.name) else {
@@ -85,8 +70,7 @@ pub fn allowed(project: &Project) -> Vec<Finding> {
             continue;
         };
         for dependency in &member.dependencies {
-            let known = row.contains(&dependency.name.as_str())
-                || (dependency.dev && dependency.name == "testkit");
+            let known = row.contains(&dependency.name.as_str()) || (dependency.dev && dependency.name == "testkit");
             if ours.contains(&dependency.name.as_str()) && !known {
                 let line = line_naming(project, &manifest, &dependency.name);
                 let what = format!(
@@ -102,26 +86,14 @@ pub fn allowed(project: &Project) -> Vec<Finding> {
 
 pub fn bans(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
-    for member in project
-        .members
-        .iter()
-        .filter(|member| PURE.contains(&member.name.as_str()))
-    {
-        let below = project
-            .below
-            .get(&member.name)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+    for member in project.members.iter().filter(|member| PURE.contains(&member.name.as_str())) {
+        let below = project.below.get(&member.name).map(Vec::as_slice).unwrap_or_default();
         for banned in below.iter().filter(|name| IMPURE.contains(&name.as_str())) {
             let what = format!(
                 "`{banned}` is below `{}`, which does no I/O: `cargo tree -p {} -e normal,build -i {banned}` shows by which way",
                 member.name, member.name
             );
-            found.push(Finding::new(
-                &format!("{}/Cargo.toml", member.path),
-                1,
-                what,
-            ));
+            found.push(Finding::new(&format!("{}/Cargo.toml", member.path), 1, what));
         }
     }
     found
@@ -130,21 +102,14 @@ pub fn bans(project: &Project) -> Vec<Finding> {
 pub fn fences(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for member in &project.members {
-        for dependency in member
-            .dependencies
-            .iter()
-            .filter(|dependency| !dependency.dev)
-        {
+        for dependency in member.dependencies.iter().filter(|dependency| !dependency.dev) {
             let fence = FENCES.iter().find(|(name, _)| *name == dependency.name);
             if let Some((name, inside)) = fence
                 && !inside.contains(&member.name.as_str())
             {
                 let manifest = format!("{}/Cargo.toml", member.path);
                 let line = line_naming(project, &manifest, name);
-                let what = format!(
-                    "only {} may know `{name}`: use what that crate offers",
-                    inside.join(", ")
-                );
+                let what = format!("only {} may know `{name}`: use what that crate offers", inside.join(", "));
                 found.push(Finding::new(&manifest, line, what));
             }
         }
@@ -155,19 +120,14 @@ pub fn fences(project: &Project) -> Vec<Finding> {
 pub fn sockets(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in project.with_ends(&[".rs"]) {
-        let owner = path
-            .strip_prefix("crates/")
-            .and_then(|rest| rest.split('/').next());
+        let owner = path.strip_prefix("crates/").and_then(|rest| rest.split('/').next());
         if owner.is_none_or(|name| SOCKET_CRATES.contains(&name)) {
             continue;
         }
         let source = Source::new(text);
         for word in SOCKET_WORDS {
             if let Some(at) = source.code.find(word) {
-                let what = format!(
-                    "`{word}` outside {}: sockets live there",
-                    SOCKET_CRATES.join(", ")
-                );
+                let what = format!("`{word}` outside {}: sockets live there", SOCKET_CRATES.join(", "));
                 found.push(Finding::new(path, line_of(&source.code, at), what));
             }
         }
@@ -177,10 +137,7 @@ pub fn sockets(project: &Project) -> Vec<Finding> {
 
 fn line_naming(project: &Project, path: &str, name: &str) -> usize {
     let lines = project.file(path).unwrap_or_default().lines();
-    lines
-        .enumerate()
-        .find(|(_, line)| line.starts_with(name))
-        .map_or(1, |(index, _)| index + 1)
+    lines.enumerate().find(|(_, line)| line.starts_with(name)).map_or(1, |(index, _)| index + 1)
 }
 
 #[cfg(test)]
@@ -195,16 +152,10 @@ mod tests {
             path: format!("crates/{name}"),
             dependencies: dependencies
                 .iter()
-                .map(|(name, dev)| Dependency {
-                    name: (*name).to_owned(),
-                    dev: *dev,
-                })
+                .map(|(name, dev)| Dependency { name: (*name).to_owned(), dev: *dev })
                 .collect(),
         });
-        Project {
-            members: members.collect(),
-            ..Project::default()
-        }
+        Project { members: members.collect(), ..Project::default() }
     }
 
     #[test]
@@ -215,15 +166,8 @@ mod tests {
             ("testkit", &[("home", false)]),
         ]);
         check(allowed, &right, &[]);
-        let mut wrong = project(&[
-            ("decide", &[("home", false)]),
-            ("home", &[("testkit", false)]),
-            ("testkit", &[]),
-        ]);
-        wrong.files.insert(
-            "crates/decide/Cargo.toml".to_owned(),
-            "[package]\n\nhome.workspace = true\n".to_owned(),
-        );
+        let mut wrong = project(&[("decide", &[("home", false)]), ("home", &[("testkit", false)]), ("testkit", &[])]);
+        wrong.files.insert("crates/decide/Cargo.toml".to_owned(), "[package]\n\nhome.workspace = true\n".to_owned());
         check(
             allowed,
             &wrong,
@@ -249,10 +193,7 @@ mod tests {
     fn io_below_decide_is_found_and_below_home_is_not() {
         let mut project = project(&[("decide", &[]), ("home", &[])]);
         for name in ["decide", "home"] {
-            project.below.insert(
-                name.to_owned(),
-                vec!["serde".to_owned(), "tokio".to_owned()],
-            );
+            project.below.insert(name.to_owned(), vec!["serde".to_owned(), "tokio".to_owned()]);
         }
         check(
             bans,
@@ -265,11 +206,7 @@ mod tests {
 
     #[test]
     fn a_fenced_crate_outside_its_fence_is_found() {
-        check(
-            fences,
-            &project(&[("mcp", &[("rmcp", false)]), ("home", &[("rmcp", true)])]),
-            &[],
-        );
+        check(fences, &project(&[("mcp", &[("rmcp", false)]), ("home", &[("rmcp", true)])]), &[]);
         check(
             fences,
             &project(&[("home", &[("rmcp", false)])]),
@@ -280,17 +217,11 @@ mod tests {
     #[test]
     fn a_socket_outside_home_is_found_in_code_and_not_in_prose() {
         let text = "//! Not a TcpStream.\nuse tokio::net::TcpStream;\n";
-        check(
-            sockets,
-            &with_files(&[("crates/home/src/lib.rs", text)]),
-            &[],
-        );
+        check(sockets, &with_files(&[("crates/home/src/lib.rs", text)]), &[]);
         check(
             sockets,
             &with_files(&[("crates/mcp/src/lib.rs", text)]),
-            &[
-                "crates/mcp/src/lib.rs:2: `TcpStream` outside home, menshen, llm, server, testkit: sockets live there",
-            ],
+            &["crates/mcp/src/lib.rs:2: `TcpStream` outside home, menshen, llm, server, testkit: sockets live there"],
         );
     }
 }

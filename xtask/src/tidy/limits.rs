@@ -28,10 +28,7 @@ struct Row<'a> {
 }
 
 pub fn table(project: &Project) -> Vec<Finding> {
-    let limits: Vec<Limit<'_>> = project
-        .with_ends(&[".rs"])
-        .flat_map(|(path, text)| limits_in(path, text))
-        .collect();
+    let limits: Vec<Limit<'_>> = project.with_ends(&[".rs"]).flat_map(|(path, text)| limits_in(path, text)).collect();
     let Some(document) = project.file(DOCUMENT) else {
         return Vec::new(); // `documents::members` says that it is missing
     };
@@ -40,16 +37,15 @@ pub fn table(project: &Project) -> Vec<Finding> {
     for limit in &limits {
         let name = &limit.name;
         let what = match (limit.value, rows.iter().find(|row| row.name == name)) {
-            (None, _) => Some(format!(
-                "limit `{name}` is no plain value: write a number, a product or Duration::from_*"
-            )),
+            (None, _) => {
+                Some(format!("limit `{name}` is no plain value: write a number, a product or Duration::from_*"))
+            }
             (_, None) => Some(format!(
                 "limit `{name}` is not in the limits table of {DOCUMENT}: add a row, `{name}`, value, what the user sees"
             )),
-            (value, Some(row)) if value != row.value => Some(format!(
-                "limit `{name}` differs from line {} of {DOCUMENT}: correct one of them",
-                row.line
-            )),
+            (value, Some(row)) if value != row.value => {
+                Some(format!("limit `{name}` differs from line {} of {DOCUMENT}: correct one of them", row.line))
+            }
             _ => None,
         };
         found.extend(what.map(|what| Finding::new(limit.path, limit.line, what)));
@@ -66,10 +62,7 @@ pub fn table(project: &Project) -> Vec<Finding> {
             found.push(Finding::new(
                 DOCUMENT,
                 row.line,
-                format!(
-                    "`{}` does not say what happens there: add a sentence",
-                    row.name
-                ),
+                format!("`{}` does not say what happens there: add a sentence", row.name),
             ));
         }
     }
@@ -86,12 +79,7 @@ fn limits_in<'a>(path: &'a str, text: &'a str) -> Vec<Limit<'a>> {
         if let Some(comment) = line.strip_prefix("///") {
             marked |= comment.trim_start().starts_with("Limit:");
         } else if let Some((name, value)) = constant(code.trim()).filter(|_| marked) {
-            found.push(Limit {
-                path,
-                line: index + 1,
-                name,
-                value,
-            });
+            found.push(Limit { path, line: index + 1, name, value });
             marked = false;
         } else if !line.starts_with("#[") {
             marked = false;
@@ -106,19 +94,11 @@ fn constant(line: &str) -> Option<(String, Option<u64>)> {
     let (name, rest) = rest.split_once(':')?;
     let (_, value) = rest.split_once('=')?;
     let plain = before.is_empty() || before.starts_with("pub");
-    plain.then(|| {
-        (
-            name.trim().to_owned(),
-            code_value(name.trim(), value.trim().trim_end_matches(';')),
-        )
-    })
+    plain.then(|| (name.trim().to_owned(), code_value(name.trim(), value.trim().trim_end_matches(';'))))
 }
 
 fn code_value(name: &str, value: &str) -> Option<u64> {
-    let from = value
-        .strip_prefix("std::time::")
-        .unwrap_or(value)
-        .strip_prefix("Duration::from_");
+    let from = value.strip_prefix("std::time::").unwrap_or(value).strip_prefix("Duration::from_");
     if let Some((unit, amount)) = from.and_then(|from| from.split_once('(')) {
         let factor = match unit {
             "millis" => 1,
@@ -134,9 +114,7 @@ fn code_value(name: &str, value: &str) -> Option<u64> {
 }
 
 fn product(text: &str) -> Option<u64> {
-    text.split('*')
-        .map(|factor| factor.trim().replace('_', "").parse::<u64>().ok())
-        .product()
+    text.split('*').map(|factor| factor.trim().replace('_', "").parse::<u64>().ok()).product()
 }
 
 /// Rows of the table under the heading `Limits`.
@@ -147,24 +125,12 @@ fn rows(document: &str) -> Vec<Row<'_>> {
         if line.starts_with("## ") {
             inside = line == "## Limits";
         }
-        let cells: Vec<&str> = line
-            .trim()
-            .trim_matches('|')
-            .split('|')
-            .map(str::trim)
-            .collect();
+        let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
         if let [name, value, meaning] = cells.as_slice()
-            && let Some(name) = name
-                .strip_prefix('`')
-                .and_then(|name| name.strip_suffix('`'))
+            && let Some(name) = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'))
             && inside
         {
-            found.push(Row {
-                line: index + 1,
-                name,
-                value: written_value(value),
-                meaning,
-            });
+            found.push(Row { line: index + 1, name, value: written_value(value), meaning });
         }
     }
     found
@@ -172,9 +138,7 @@ fn rows(document: &str) -> Vec<Row<'_>> {
 
 /// `10 s`, `500 ms`, `64 KiB`, `1,000 entities`.
 fn written_value(text: &str) -> Option<u64> {
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '_'))
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '_')).unwrap_or(text.len());
     let amount: u64 = text[..end].replace([',', '_'], "").parse().ok()?;
     let factor = match text[end..].split_whitespace().next().unwrap_or_default() {
         "s" => 1000,
@@ -208,10 +172,7 @@ const OTHER_MAX: u64 = 7;
 
     fn project(table: &str) -> Project {
         let document = format!("# A\n## Limits\n| name | value | there |\n|---|---|---|\n{table}");
-        with_files(&[
-            ("crates/a/src/lib.rs", CODE),
-            ("ARCHITECTURE.md", &document),
-        ])
+        with_files(&[("crates/a/src/lib.rs", CODE), ("ARCHITECTURE.md", &document)])
     }
 
     #[test]

@@ -15,19 +15,12 @@ const TOOLS: &str = "docs/reference/tools.md";
 
 pub fn environment(project: &Project) -> Vec<Finding> {
     let mut used: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    for (path, text) in project
-        .with_ends(&[".rs"])
-        .filter(|(path, _)| !path.contains("/tests/"))
-    {
+    for (path, text) in project.with_ends(&[".rs"]).filter(|(path, _)| !path.contains("/tests/")) {
         let source = Source::new(text);
         let tests = source.test_lines();
-        let strings = source
-            .strings
-            .iter()
-            .filter(|(line, _)| !tests.iter().any(|test| test.contains(line)));
+        let strings = source.strings.iter().filter(|(line, _)| !tests.iter().any(|test| test.contains(line)));
         for (line, string) in strings.filter(|(_, string)| is_variable(string)) {
-            used.entry(string.clone())
-                .or_insert((path.to_owned(), *line));
+            used.entry(string.clone()).or_insert((path.to_owned(), *line));
         }
     }
     let page = project.file(ENVIRONMENT).unwrap_or_default();
@@ -38,33 +31,22 @@ pub fn environment(project: &Project) -> Vec<Finding> {
             found.push(Finding::new(
                 path,
                 *line,
-                format!(
-                    "`{name}` is not in a table of {ENVIRONMENT}: add a row that says what it does"
-                ),
+                format!("`{name}` is not in a table of {ENVIRONMENT}: add a row that says what it does"),
             ));
         }
     }
     for (name, line) in listed {
         if !used.contains_key(name) {
-            found.push(Finding::new(
-                ENVIRONMENT,
-                line,
-                format!("`{name}` is read nowhere: take the row out"),
-            ));
+            found.push(Finding::new(ENVIRONMENT, line, format!("`{name}` is read nowhere: take the row out")));
         }
     }
     found
 }
 
 fn is_variable(word: &str) -> bool {
-    let ours = word
-        .strip_prefix("MENSHEN_")
-        .or_else(|| word.strip_prefix("HOME_"));
+    let ours = word.strip_prefix("MENSHEN_").or_else(|| word.strip_prefix("HOME_"));
     ours.is_some_and(|rest| {
-        !rest.is_empty()
-            && rest
-                .chars()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
     })
 }
 
@@ -79,26 +61,18 @@ fn table_names(page: &str, accepted: fn(&str) -> bool) -> BTreeMap<&str, usize> 
 
 /// The tools are the strings of a constant `TOOL_NAMES` in `mcp`; each has a heading on the page.
 pub fn tools(project: &Project) -> Vec<Finding> {
-    let named = project
-        .with_ends(&[".rs"])
-        .filter(|(path, _)| path.starts_with("crates/mcp/src/"));
+    let named = project.with_ends(&[".rs"]).filter(|(path, _)| path.starts_with("crates/mcp/src/"));
     let offered: BTreeSet<String> = named.flat_map(|(_, text)| tool_names(text)).collect();
     let page = project.file(TOOLS).unwrap_or_default();
     let described: BTreeMap<&str, usize> = page
         .lines()
         .enumerate()
-        .filter_map(|(index, line)| {
-            Some((line.strip_prefix("## `")?.strip_suffix('`')?, index + 1))
-        })
+        .filter_map(|(index, line)| Some((line.strip_prefix("## `")?.strip_suffix('`')?, index + 1)))
         .collect();
     let mut found = Vec::new();
     for name in &offered {
         if !described.contains_key(name.as_str()) {
-            found.push(Finding::new(
-                TOOLS,
-                1,
-                format!("tool `{name}` has no heading ## `{name}`: describe it"),
-            ));
+            found.push(Finding::new(TOOLS, 1, format!("tool `{name}` has no heading ## `{name}`: describe it")));
         }
     }
     for (name, line) in described {
@@ -106,9 +80,7 @@ pub fn tools(project: &Project) -> Vec<Finding> {
             found.push(Finding::new(
                 TOOLS,
                 line,
-                format!(
-                    "`{name}` is not in TOOL_NAMES of crates/mcp: take it out or name it there"
-                ),
+                format!("`{name}` is not in TOOL_NAMES of crates/mcp: take it out or name it there"),
             ));
         }
     }
@@ -126,10 +98,7 @@ fn tool_names(text: &str) -> Vec<String> {
         source.code[at + list..].find(';').unwrap_or(0) + list
     });
     let last = crate::rust_text::line_of(&source.code, at + length);
-    let inside = source
-        .strings
-        .into_iter()
-        .filter(|(line, _)| (first..=last).contains(line));
+    let inside = source.strings.into_iter().filter(|(line, _)| (first..=last).contains(line));
     inside.map(|(_, name)| name).collect()
 }
 
@@ -139,13 +108,8 @@ pub fn xtask_commands(project: &Project) -> Vec<Finding> {
     for (path, text) in project.with_ends(&[".md", ".ci/run", ".rs"]) {
         for (index, line) in text.lines().enumerate() {
             for rest in line.split("cargo xtask ").skip(1) {
-                let word: String = rest
-                    .chars()
-                    .take_while(|c| c.is_ascii_lowercase() || *c == '-')
-                    .collect();
-                let known = crate::USAGE
-                    .lines()
-                    .any(|usage| usage.starts_with(&format!("  {word} ")));
+                let word: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+                let known = crate::USAGE.lines().any(|usage| usage.starts_with(&format!("  {word} ")));
                 if !word.is_empty() && !known {
                     found.push(Finding::new(
                         path,
@@ -201,11 +165,7 @@ mod tests {
         check(
             xtask_commands,
             &with_files(&[("README.md", &wrong)]),
-            &[&[
-                "README.md:1: there is no `cargo xtask ",
-                "gossip`: correct the name",
-            ]
-            .concat()],
+            &[&["README.md:1: there is no `cargo xtask ", "gossip`: correct the name"].concat()],
         );
     }
 }

@@ -29,14 +29,10 @@ pub fn long_files(project: &Project) -> Vec<Finding> {
     for (path, text) in project.with_ends(CODE) {
         let lines = text.lines().count();
         let mut head = text.lines().filter(|line| !line.starts_with("#!"));
-        let says_why = head
-            .next()
-            .and_then(|line| line.split_once("long: "))
-            .is_some();
+        let says_why = head.next().and_then(|line| line.split_once("long: ")).is_some();
         if lines > FILE_LINES_MAX && !says_why {
-            let what = format!(
-                "{lines} lines, over {FILE_LINES_MAX}: split it, or say why on the first line, `// long: why`"
-            );
+            let what =
+                format!("{lines} lines, over {FILE_LINES_MAX}: split it, or say why on the first line, `// long: why`");
             found.push(Finding::new(path, 1, what));
         }
     }
@@ -61,12 +57,9 @@ pub fn long_functions(project: &Project) -> Vec<Finding> {
 pub fn module_headers(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in project.with_ends(&[".rs"]) {
-        let mut lines = text
-            .lines()
-            .filter(|line| !line.trim().is_empty() && !line.starts_with("// long: "));
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("// long: "));
         if !lines.next().is_some_and(|line| line.starts_with("//!")) {
-            let what =
-                "no module header: open with `//!`, what it is for, where to start, its invariant";
+            let what = "no module header: open with `//!`, what it is for, where to start, its invariant";
             found.push(Finding::new(path, 1, what));
         }
     }
@@ -76,31 +69,20 @@ pub fn module_headers(project: &Project) -> Vec<Finding> {
 pub fn clippy_files(project: &Project) -> Vec<Finding> {
     const DECIDE: &str = "crates/decide/clippy.toml";
     let Some(decide) = project.file(DECIDE) else {
-        return vec![Finding::new(
-            DECIDE,
-            1,
-            "missing: it forbids clocks, environment, files and network in decide",
-        )];
+        return vec![Finding::new(DECIDE, 1, "missing: it forbids clocks, environment, files and network in decide")];
     };
     let mut found = Vec::new();
     for path in FORBIDDEN_IN_DECIDE {
         if !decide.contains(&format!("\"{path}\"")) {
-            found.push(Finding::new(
-                DECIDE,
-                1,
-                format!("does not forbid `{path}`: add it to disallowed-methods"),
-            ));
+            found.push(Finding::new(DECIDE, 1, format!("does not forbid `{path}`: add it to disallowed-methods")));
         }
     }
     let root = project.file("clippy.toml").unwrap_or_default();
-    let settings = root
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let settings = root.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     for line in settings {
         if !decide.lines().any(|other| other == line) {
-            let what = format!(
-                "lacks the root's `{line}`: the nearest clippy.toml replaces the root one, so repeat the line"
-            );
+            let what =
+                format!("lacks the root's `{line}`: the nearest clippy.toml replaces the root one, so repeat the line");
             found.push(Finding::new(DECIDE, 1, what));
         }
     }
@@ -116,16 +98,12 @@ pub fn lock_and_toolchain(project: &Project) -> Vec<Finding> {
             "not committed: `git add Cargo.lock`, so that everybody builds the same",
         ));
     }
-    for path in project.files.keys().filter(|path| {
-        path.rsplit('/')
-            .next()
-            .is_some_and(|name| name.starts_with("rust-toolchain"))
-    }) {
-        found.push(Finding::new(
-            path,
-            1,
-            "no toolchain file here: `rust-version` in Cargo.toml says what is needed",
-        ));
+    for path in project
+        .files
+        .keys()
+        .filter(|path| path.rsplit('/').next().is_some_and(|name| name.starts_with("rust-toolchain")))
+    {
+        found.push(Finding::new(path, 1, "no toolchain file here: `rust-version` in Cargo.toml says what is needed"));
     }
     found
 }
@@ -151,18 +129,13 @@ mod tests {
         check(
             long_files,
             &project,
-            &[
-                "a.rs:1: 601 lines, over 600: split it, or say why on the first line, `// long: why`",
-            ],
+            &["a.rs:1: 601 lines, over 600: split it, or say why on the first line, `// long: why`"],
         );
     }
 
     #[test]
     fn a_long_function_is_found_with_its_name() {
-        let long = format!(
-            "//! x\nfn short() {{}}\nfn long() {{\n{}}}\n",
-            "a();\n".repeat(99)
-        );
+        let long = format!("//! x\nfn short() {{}}\nfn long() {{\n{}}}\n", "a();\n".repeat(99));
         check(
             long_functions,
             &with_files(&[("a.rs", &long)]),
@@ -172,17 +145,11 @@ mod tests {
 
     #[test]
     fn a_module_without_header_is_found() {
-        let project = with_files(&[
-            ("a.rs", "use b;\n"),
-            ("b.rs", "\n//! B.\n"),
-            ("c.rs", "// long: why\n//! C.\n"),
-        ]);
+        let project = with_files(&[("a.rs", "use b;\n"), ("b.rs", "\n//! B.\n"), ("c.rs", "// long: why\n//! C.\n")]);
         check(
             module_headers,
             &project,
-            &[
-                "a.rs:1: no module header: open with `//!`, what it is for, where to start, its invariant",
-            ],
+            &["a.rs:1: no module header: open with `//!`, what it is for, where to start, its invariant"],
         );
     }
 
@@ -191,18 +158,10 @@ mod tests {
         check(
             clippy_files,
             &with_files(&[]),
-            &[
-                "crates/decide/clippy.toml:1: missing: it forbids clocks, environment, files and network in decide",
-            ],
+            &["crates/decide/clippy.toml:1: missing: it forbids clocks, environment, files and network in decide"],
         );
-        let all: String = FORBIDDEN_IN_DECIDE[1..]
-            .iter()
-            .map(|path| format!("\"{path}\"\n"))
-            .collect();
-        let project = with_files(&[
-            ("crates/decide/clippy.toml", &all),
-            ("clippy.toml", "# why\nx = 5\n"),
-        ]);
+        let all: String = FORBIDDEN_IN_DECIDE[1..].iter().map(|path| format!("\"{path}\"\n")).collect();
+        let project = with_files(&[("crates/decide/clippy.toml", &all), ("clippy.toml", "# why\nx = 5\n")]);
         check(
             clippy_files,
             &project,

@@ -9,17 +9,11 @@ use crate::rust_text::{Source, line_of};
 use super::Finding;
 
 /// Text that people write; recorded data is not searched.
-const WRITTEN: &[&str] = &[
-    ".rs", ".py", ".mjs", ".js", ".ts", ".sh", ".md", ".toml", ".yml", ".yaml", ".ci/run",
-];
+const WRITTEN: &[&str] = &[".rs", ".py", ".mjs", ".js", ".ts", ".sh", ".md", ".toml", ".yml", ".yaml", ".ci/run"];
 
 /// Written in two halves, so that this file holds none of them.
 const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
-const MACHINE_PATHS: &[&str] = &[
-    concat!("/wo", "rk/"),
-    concat!("/ro", "ot/"),
-    concat!("/op", "t/"),
-];
+const MACHINE_PATHS: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/op", "t/")];
 const UNFINISHED_CODE: &[&str] = &["dbg!", "todo!", "unimplemented!", "#[ignore"];
 const EMPTY_NAMES: &[&str] = &["Manager", "Helper", "Util", "Utils"];
 
@@ -27,20 +21,12 @@ pub fn unfinished(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in project.with_ends(WRITTEN) {
         for (line, mark) in lines_with(text, MARKS) {
-            found.push(Finding::new(
-                path,
-                line,
-                format!("`{mark}`: do it, or open an issue and leave no mark"),
-            ));
+            found.push(Finding::new(path, line, format!("`{mark}`: do it, or open an issue and leave no mark")));
         }
     }
     for (path, text) in project.with_ends(&[".rs"]) {
         for (line, word) in lines_with(&Source::new(text).code, UNFINISHED_CODE) {
-            found.push(Finding::new(
-                path,
-                line,
-                format!("`{word}` in code: finish it, or take it out"),
-            ));
+            found.push(Finding::new(path, line, format!("`{word}` in code: finish it, or take it out")));
         }
     }
     found
@@ -56,9 +42,8 @@ pub fn machine_paths(project: &Project) -> Vec<Finding> {
                     before.is_none_or(|c| !(c.is_alphanumeric() || "._-~}$*".contains(c)))
                 });
                 if absolute {
-                    let what = format!(
-                        "`{machine}` is a path of one machine: take it from an argument or the environment"
-                    );
+                    let what =
+                        format!("`{machine}` is a path of one machine: take it from an argument or the environment");
                     found.push(Finding::new(path, index + 1, what));
                 }
             }
@@ -72,19 +57,12 @@ pub fn type_names(project: &Project) -> Vec<Finding> {
     for (path, text) in project.with_ends(&[".rs"]) {
         let code = Source::new(text).code;
         for (index, line) in code.lines().enumerate() {
-            let words: Vec<&str> = line
-                .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .collect();
+            let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
             for pair in words.windows(2) {
                 let names_type = ["struct", "enum", "trait", "type", "mod"].contains(&pair[0]);
-                let empty = EMPTY_NAMES
-                    .iter()
-                    .find(|name| pair[1].ends_with(**name) || pair[1] == name.to_lowercase());
+                let empty = EMPTY_NAMES.iter().find(|name| pair[1].ends_with(**name) || pair[1] == name.to_lowercase());
                 if let Some(empty) = empty.filter(|_| names_type) {
-                    let what = format!(
-                        "`{}`: {empty} says nothing, name it after what it is",
-                        pair[1]
-                    );
+                    let what = format!("`{}`: {empty} says nothing, name it after what it is", pair[1]);
                     found.push(Finding::new(path, index + 1, what));
                 }
             }
@@ -97,8 +75,7 @@ pub fn sleeping_tests(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in project.with_ends(&[".rs", ".py", ".mjs"]) {
         let rust = path.ends_with(".rs").then(|| Source::new(text));
-        let all_test =
-            path.contains("/tests/") || path.contains("/test_") || path.contains("/clients/");
+        let all_test = path.contains("/tests/") || path.contains("/test_") || path.contains("/clients/");
         let regions = rust.as_ref().map(Source::test_lines).unwrap_or_default();
         let code = rust.map_or_else(|| text.to_owned(), |source| source.code);
         for ((index, line), written) in code.lines().enumerate().zip(text.lines()) {
@@ -135,10 +112,7 @@ mod tests {
         check(
             unfinished,
             &with_files(&[("a.rs", &text), ("data.json", &text)]),
-            &[&format!(
-                "a.rs:2: `{}`: do it, or open an issue and leave no mark",
-                MARKS[0]
-            )],
+            &[&format!("a.rs:2: `{}`: do it, or open an issue and leave no mark", MARKS[0])],
         );
     }
 
@@ -159,12 +133,8 @@ mod tests {
     #[test]
     fn a_path_of_one_machine_is_found_and_a_relative_one_is_not() {
         let machine = MACHINE_PATHS[2];
-        let text = format!(
-            "cd {machine}x\ncd $HOME{machine}x\nhttps://a.example{machine}\n\"{machine}\"\n"
-        );
-        let what = format!(
-            "`{machine}` is a path of one machine: take it from an argument or the environment"
-        );
+        let text = format!("cd {machine}x\ncd $HOME{machine}x\nhttps://a.example{machine}\n\"{machine}\"\n");
+        let what = format!("`{machine}` is a path of one machine: take it from an argument or the environment");
         check(
             machine_paths,
             &with_files(&[("a.sh", &text)]),
@@ -191,14 +161,8 @@ mod tests {
         let what = "a test sleeps: poll with a deadline and say `deadline` on that line, or use paused time";
         check(
             sleeping_tests,
-            &with_files(&[
-                ("crates/a/src/a.rs", text),
-                ("crates/a/tests/b.rs", "sleep(2)"),
-            ]),
-            &[
-                &format!("crates/a/src/a.rs:4: {what}"),
-                &format!("crates/a/tests/b.rs:1: {what}"),
-            ],
+            &with_files(&[("crates/a/src/a.rs", text), ("crates/a/tests/b.rs", "sleep(2)")]),
+            &[&format!("crates/a/src/a.rs:4: {what}"), &format!("crates/a/tests/b.rs:1: {what}")],
         );
     }
 }
