@@ -147,8 +147,20 @@ fn told(printed: Result<String, String>) -> anyhow::Result<Value> {
             let why = told["message"].as_str().or(told["error"].as_str()).unwrap_or("it did not say why");
             anyhow::bail!("`menshen home up`: {why}")
         }
-        (None, Some(why)) => anyhow::bail!("`menshen home up`: {}", why.lines().last().unwrap_or_default()),
+        (None, Some(why)) => anyhow::bail!("`menshen home up`: {}", reason(&why)),
         (None, None) => anyhow::bail!("`menshen home up` printed no JSON"),
+    }
+}
+
+/// From all that a failed `home up` said: its error and what the error ends with, on one line.
+fn reason(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines.last().copied().unwrap_or("it did not say why");
+    let error = lines.iter().rev().find_map(|line| line.strip_prefix("menshen: "));
+    match error {
+        Some(error) if !last.ends_with(error) => format!("{error} … {last}"),
+        Some(error) => error.to_owned(),
+        None => last.to_owned(),
     }
 }
 
@@ -180,7 +192,8 @@ mod tests {
             Err("`menshen home up`: no Python 3.14".to_owned())
         );
         assert_eq!(told("nothing"), Err("`menshen home up` printed no JSON".to_owned()));
-        let ended = super::told(Err("a line\nerror: unknown command".to_owned())).unwrap_err().to_string();
-        assert_eq!(ended, "`menshen home up`: error: unknown command");
+        let ended = super::told(Err("booting\nmenshen: `chroot x` failed:\nE: no such suite\n".to_owned()));
+        assert_eq!(ended.unwrap_err().to_string(), "`menshen home up`: `chroot x` failed: … E: no such suite");
+        assert_eq!(super::reason("menshen: no Python"), "no Python");
     }
 }

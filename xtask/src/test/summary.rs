@@ -5,11 +5,23 @@
 
 use std::collections::BTreeMap;
 
-/// What may be missing without making `--ci` fail: name of the gap, and whose doing it is.
-pub const ALLOWED_GAPS: &[(&str, &str)] = &[(
-    "house newest",
-    "the newest Home Assistant needs a Python that only Debian's moving suite has; 2024.3 keeps main green",
-)];
+/// Something that may be missing without making `--ci` fail.
+struct Gap {
+    name: &'static str,
+    /// Only where the reason has one of these words; anything else is ours to mend.
+    because: &'static [&'static str],
+    excuse: &'static str,
+}
+
+const ALLOWED_GAPS: &[Gap] = &[Gap {
+    name: "house newest",
+    because: &["`debootstrap ", "`chroot "],
+    excuse: "the newest Home Assistant needs a Python that only Debian's moving suite has; 2024.3 keeps main green",
+}];
+
+fn allowed_gap(name: &str, why: &str) -> Option<&'static Gap> {
+    ALLOWED_GAPS.iter().find(|gap| gap.name == name && gap.because.iter().any(|word| why.contains(word)))
+}
 
 #[derive(Default)]
 pub struct Summary {
@@ -75,8 +87,8 @@ impl Summary {
         }
         let mut gaps = 0;
         for (name, why) in &self.left_out {
-            match ALLOWED_GAPS.iter().find(|(gap, _)| name == gap) {
-                Some((_, excuse)) => println!("left out, allowed: {name}: {why} ({excuse})"),
+            match allowed_gap(name, why) {
+                Some(gap) => println!("left out, allowed: {name}: {why} ({})", gap.excuse),
                 None => {
                     gaps += 1;
                     println!("left out: {name}: {why}");
@@ -176,10 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_gap_is_counted_and_does_not_fail_the_strict_run() {
-        let mut summary = Summary::default();
-        summary.leave_out("house newest", "the suite moved");
-        assert!(summary.words(0).contains("1 left out, named above, 1 of them an allowed gap"));
-        assert!(summary.close(true));
+    fn an_allowed_gap_is_counted_and_fails_the_strict_run_only_for_another_reason() {
+        let left = |why: &str| {
+            let mut summary = Summary::default();
+            summary.leave_out("house newest", why);
+            summary
+        };
+        let suite = "`menshen home up`: `chroot folder apt-get update -q` failed (exit status: 100)";
+        assert!(left(suite).words(0).contains("1 left out, named above, 1 of them an allowed gap"));
+        assert!(left(suite).close(true));
+        assert!(!left("`menshen home up`: the house did not answer within 120 s").close(true));
     }
 }

@@ -12,6 +12,7 @@ use super::Finding;
 
 const ENVIRONMENT: &str = "docs/reference/environment.md";
 const TOOLS: &str = "docs/reference/tools.md";
+const CATALOGUE: &str = "crates/mcp/src/tools/catalogue.rs";
 
 pub fn environment(project: &Project) -> Vec<Finding> {
     let mut used: BTreeMap<String, (String, usize)> = BTreeMap::new();
@@ -59,10 +60,9 @@ fn table_names(page: &str, accepted: fn(&str) -> bool) -> BTreeMap<&str, usize> 
     rows.filter(|(name, _)| accepted(name)).collect()
 }
 
-/// The tools are the strings of a constant `TOOL_NAMES` in `mcp`; each has a heading on the page.
+/// The tools are the names in the catalogue of `mcp`; each has a heading on the page.
 pub fn tools(project: &Project) -> Vec<Finding> {
-    let named = project.with_ends(&[".rs"]).filter(|(path, _)| path.starts_with("crates/mcp/src/"));
-    let offered: BTreeSet<String> = named.flat_map(|(_, text)| tool_names(text)).collect();
+    let offered = tool_names(project.file(CATALOGUE).unwrap_or_default());
     let page = project.file(TOOLS).unwrap_or_default();
     let described: BTreeMap<&str, usize> = page
         .lines()
@@ -77,29 +77,18 @@ pub fn tools(project: &Project) -> Vec<Finding> {
     }
     for (name, line) in described {
         if !offered.contains(name) {
-            found.push(Finding::new(
-                TOOLS,
-                line,
-                format!("`{name}` is not in TOOL_NAMES of crates/mcp: take it out or name it there"),
-            ));
+            found.push(Finding::new(TOOLS, line, format!("`{name}` is not in {CATALOGUE}: take the heading out")));
         }
     }
     found
 }
 
-fn tool_names(text: &str) -> Vec<String> {
+/// The texts that stand after `name:`.
+fn tool_names(text: &str) -> BTreeSet<String> {
     let source = Source::new(text);
-    let Some(at) = source.code.find("const TOOL_NAMES") else {
-        return Vec::new();
-    };
-    let first = crate::rust_text::line_of(&source.code, at);
-    let length = source.code[at..].find(';').map_or(0, |_| {
-        let list = source.code[at..].find('=').unwrap_or(0);
-        source.code[at + list..].find(';').unwrap_or(0) + list
-    });
-    let last = crate::rust_text::line_of(&source.code, at + length);
-    let inside = source.strings.into_iter().filter(|(line, _)| (first..=last).contains(line));
-    inside.map(|(_, name)| name).collect()
+    let named: Vec<bool> = source.code.lines().map(|line| line.trim_start().starts_with("name: \"")).collect();
+    let strings = source.strings.into_iter().filter(|(line, _)| named.get(line - 1) == Some(&true));
+    strings.map(|(_, name)| name).collect()
 }
 
 /// Whatever a document tells a reader to run with `cargo xtask` is a command of ours.
@@ -146,14 +135,14 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_described_and_one_that_is_not_offered_are_found() {
-        let code = "pub const TOOL_NAMES: [&str; 2] =\n    [\"one\", \"two\"];\nconst X: &str = \"three\";\n";
+        let code = "Tool {\n    name: \"one\",\n},\nTool {\n    name: \"two\",\n    text: \"three\",\n}\n";
         let page = "# Tools\n## `two`\n## `four`\n";
         check(
             tools,
-            &with_files(&[("crates/mcp/src/tools.rs", code), (TOOLS, page)]),
+            &with_files(&[(CATALOGUE, code), (TOOLS, page)]),
             &[
                 "docs/reference/tools.md:1: tool `one` has no heading ## `one`: describe it",
-                "docs/reference/tools.md:3: `four` is not in TOOL_NAMES of crates/mcp: take it out or name it there",
+                "docs/reference/tools.md:3: `four` is not in {CATALOGUE}: take the heading out",
             ],
         );
         check(tools, &with_files(&[]), &[]);
