@@ -176,8 +176,8 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 
 /// Where cargo puts what it builds.
 fn built_folder() -> PathBuf {
-    let named = std::env::var_os("CARGO_TARGET_DIR").map(|folder| root().join(folder));
-    named.unwrap_or_else(|| root().join("target"))
+    let told = project::metadata().ok().and_then(|told| told["target_directory"].as_str().map(PathBuf::from));
+    told.unwrap_or_else(|| root().join("target"))
 }
 
 #[cfg(test)]

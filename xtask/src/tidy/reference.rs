@@ -142,7 +142,7 @@ mod tests {
             &with_files(&[(CATALOGUE, code), (TOOLS, page)]),
             &[
                 "docs/reference/tools.md:1: tool `one` has no heading ## `one`: describe it",
-                "docs/reference/tools.md:3: `four` is not in {CATALOGUE}: take the heading out",
+                "docs/reference/tools.md:3: `four` is not in crates/mcp/src/tools/catalogue.rs: take the heading out",
             ],
         );
         check(tools, &with_files(&[]), &[]);
