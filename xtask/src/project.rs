@@ -46,7 +46,9 @@ pub struct Dependency {
 
 /// The folder that holds the workspace.
 pub fn root() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    // `cargo run` sets it; what was true at build time may lie in another clone.
+    let told = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let here = PathBuf::from(told);
     here.parent().map_or(here.clone(), PathBuf::from)
 }
 

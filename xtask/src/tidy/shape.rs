@@ -42,8 +42,12 @@ pub fn long_files(project: &Project) -> Vec<Finding> {
 pub fn long_functions(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in project.with_ends(&[".rs"]) {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for (name, line, length) in Source::new(text).functions() {
-            if length > FUNCTION_LINES_MAX {
+            let above =
+                lines[..line - 1].iter().rev().take_while(|line| line.starts_with("//") || line.starts_with("#["));
+            let says_why = above.into_iter().any(|line| line.starts_with("// long: "));
+            if length > FUNCTION_LINES_MAX && !says_why {
                 let what = format!(
                     "fn {name} has {length} lines, over {FUNCTION_LINES_MAX}: keep the branches, move the leaves out"
                 );
@@ -134,8 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_function_is_found_with_its_name() {
-        let long = format!("//! x\nfn short() {{}}\nfn long() {{\n{}}}\n", "a();\n".repeat(99));
+    fn a_long_function_is_found_with_its_name_unless_it_says_why() {
+        let body = "a();\n".repeat(99);
+        let long = format!(
+            "//! x\nfn short() {{}}\nfn long() {{\n{body}}}\n// long: a table\n#[test]\nfn table() {{\n{body}}}\n"
+        );
         check(
             long_functions,
             &with_files(&[("a.rs", &long)]),
