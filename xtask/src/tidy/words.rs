@@ -14,6 +14,8 @@ const WRITTEN: &[&str] = &[".rs", ".py", ".mjs", ".js", ".ts", ".sh", ".md", ".t
 /// Written in two halves, so that this file holds none of them.
 const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
 const MACHINE_PATHS: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/op", "t/")];
+/// What may follow such a path: it is no path of this machine.
+const ELSEWHERE: &[(&str, &str)] = &[("home-assistant\"", "inside the Debian folder that `home up` makes")];
 const UNFINISHED_CODE: &[&str] = &["dbg!", "todo!", "unimplemented!", "#[ignore"];
 const EMPTY_NAMES: &[&str] = &["Manager", "Helper", "Util", "Utils"];
 
@@ -38,8 +40,9 @@ pub fn machine_paths(project: &Project) -> Vec<Finding> {
         for (index, line) in text.lines().enumerate() {
             for machine in MACHINE_PATHS {
                 let absolute = line.match_indices(machine).any(|(at, _)| {
-                    let before = line[..at].chars().next_back();
-                    before.is_none_or(|c| !(c.is_alphanumeric() || "._-~}$*".contains(c)))
+                    let (before, after) = (line[..at].chars().next_back(), &line[at + machine.len()..]);
+                    let elsewhere = ELSEWHERE.iter().any(|(path, _)| after.starts_with(path));
+                    !elsewhere && before.is_none_or(|c| !(c.is_alphanumeric() || "._-~}$*".contains(c)))
                 });
                 if absolute {
                     let what =
@@ -133,7 +136,9 @@ mod tests {
     #[test]
     fn a_path_of_one_machine_is_found_and_a_relative_one_is_not() {
         let machine = MACHINE_PATHS[2];
-        let text = format!("cd {machine}x\ncd $HOME{machine}x\nhttps://a.example{machine}\n\"{machine}\"\n");
+        let text = format!(
+            "cd {machine}x\ncd $HOME{machine}x \"{machine}home-assistant\"\nhttps://a.example{machine}\n\"{machine}\"\n"
+        );
         let what = format!("`{machine}` is a path of one machine: take it from an argument or the environment");
         check(
             machine_paths,
