@@ -1,3 +1,5 @@
+//! Texts in and out, in tables.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! English phrases and the macro that each means.
+
 use super::{Household, chinese_household, english_household, family};
 
 #[test]

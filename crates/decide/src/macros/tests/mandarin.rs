@@ -1,3 +1,5 @@
+//! Chinese phrases and the macro that each means.
+
 use super::{Household, chinese_household, family};
 
 #[test]

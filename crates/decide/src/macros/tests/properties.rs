@@ -1,3 +1,5 @@
+//! What holds for every phrase, whatever it says.
+
 use proptest::prelude::*;
 
 use super::{chinese_household, english_household, family};

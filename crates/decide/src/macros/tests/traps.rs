@@ -1,3 +1,5 @@
+//! Phrases that must run nothing.
+
 use super::{Household, english_household};
 
 #[test]
