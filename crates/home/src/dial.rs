@@ -2,12 +2,16 @@
 //!
 //! Start at [`dial`]. Invariant: it ends within [`DIAL_SECS_MAX`], whatever the other side does.
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use rustls_pki_types::ServerName;
 use serde::Deserialize;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -26,13 +30,26 @@ pub const MESSAGE_BYTES_MAX: usize = 512 << 20;
 pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-pub(crate) type Socket = WebSocketStream<Box<dyn Io>>;
+pub(crate) type Socket = WebSocketStream<Counted>;
+
+/// A stream that counts what it reads, so that a long message counts as a sign of life.
+pub(crate) struct Counted {
+    stream: Box<dyn Io>,
+    traffic: Traffic,
+}
+
+/// Bytes read so far.
+#[derive(Clone, Default)]
+pub(crate) struct Traffic(Arc<AtomicU64>);
+
+impl Traffic {
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// An open, authenticated socket and the version that the house gave.
-pub(crate) async fn dial(
-    endpoint: &Endpoint,
-    token: &Token,
-) -> Result<(Socket, String), HouseError> {
+pub(crate) async fn dial(endpoint: &Endpoint, token: &Token) -> Result<(Socket, Arc<str>), HouseError> {
     if token.is_empty() {
         return Err(HouseError::new(ErrorCode::Auth, Cause::Missing, ""));
     }
@@ -42,13 +59,11 @@ pub(crate) async fn dial(
     }
 }
 
-async fn attempt(endpoint: &Endpoint, token: &Token) -> Result<(Socket, String), HouseError> {
+async fn attempt(endpoint: &Endpoint, token: &Token) -> Result<(Socket, Arc<str>), HouseError> {
     let tcp = connect(endpoint).await?;
-    let stream: Box<dyn Io> = if endpoint.secure() {
-        Box::new(secure(endpoint, tcp).await?)
-    } else {
-        Box::new(tcp)
-    };
+    let stream: Box<dyn Io> =
+        if endpoint.secure() { Box::new(secure(endpoint, tcp).await?) } else { Box::new(tcp) };
+    let stream = Counted { stream, traffic: Traffic::default() };
     let config = WebSocketConfig::default()
         .max_message_size(Some(MESSAGE_BYTES_MAX))
         .max_frame_size(Some(MESSAGE_BYTES_MAX));
@@ -56,7 +71,7 @@ async fn attempt(endpoint: &Endpoint, token: &Token) -> Result<(Socket, String),
         .await
         .map_err(|error| handshake_error(endpoint, error))?;
     let version = authenticate(&mut socket, endpoint, token).await?;
-    Ok((socket, version))
+    Ok((socket, version.into()))
 }
 
 async fn connect(endpoint: &Endpoint) -> Result<TcpStream, HouseError> {
@@ -184,5 +199,34 @@ pub(crate) async fn receive(socket: &mut Socket) -> Result<Utf8Bytes, HouseError
                 return Err(HouseError::unreachable(Cause::Lost, error.to_string()));
             }
         }
+    }
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        let before = buf.filled().len();
+        let result = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.traffic.0.fetch_add((buf.filled().len() - before) as u64, Ordering::Relaxed);
+        result
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl Counted {
+    pub fn traffic(&self) -> Traffic {
+        self.traffic.clone()
     }
 }

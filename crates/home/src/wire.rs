@@ -18,7 +18,7 @@ const COMMAND_SECS_MAX: u64 = 10;
 
 pub struct Wire {
     socket: Socket,
-    version: String,
+    version: std::sync::Arc<str>,
     last_id: u64,
 }
 

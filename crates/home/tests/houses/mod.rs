@@ -44,3 +44,9 @@ fn read(path: &str) -> RealHouse {
         version: field("version"),
     }
 }
+
+impl RealHouse {
+    pub fn settings(&self) -> home::Settings {
+        home::Settings { url: Some(self.base_url.clone()), token: Some(self.token.clone()), ..Default::default() }
+    }
+}
