@@ -68,7 +68,23 @@ fn one(view: &View<'_>, domain: &str, text: &str) -> Found {
         return found;
     }
     let words: Vec<String> = said.words().map(singular).collect();
-    chosen(ids(&pool, |entity| fits(view, entity, &words))).unwrap_or_else(|| Found::Nothing(nearest(&pool, &said)))
+    chosen(ids(&pool, |entity| fits(view, entity, &words))).unwrap_or_else(|| Found::Nothing(near(view, domain, text)))
+}
+
+/// What comes nearest to a text that is no name here: of this domain, else of any, else whatever the
+/// domain has.
+pub fn near(view: &View<'_>, domain: &str, text: &str) -> Vec<EntityId> {
+    let said = Query::new(text);
+    let own = pool(view, domain);
+    let found = nearest(&own, &said);
+    if !found.is_empty() {
+        return found;
+    }
+    let found = nearest(&view.visible().collect::<Vec<_>>(), &said);
+    if !found.is_empty() || own.first().is_none_or(|(id, _)| id.domain() != domain) {
+        return found;
+    }
+    own.into_iter().take(NEAREST_MAX).map(|(id, _)| id.clone()).collect()
 }
 
 /// The one, or all that fit; nothing where none does.
@@ -169,7 +185,7 @@ mod tests {
     #[track_caller]
     fn check(house: &House, domain: &str, text: &str, expected: &[Found]) {
         let policy = Policy::default();
-        let view = View { house, policy: &policy, language: Language::English };
+        let view = View { house, policy: &policy, language: Language::English, now: 0 };
         let found: Vec<Found> = find(&view, domain, text).into_iter().map(|(_, found)| found).collect();
         assert_eq!(found, expected, "{domain} {text:?}");
     }
