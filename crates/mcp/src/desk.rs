@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
-/// Longest wait for a house that is not there yet. With what follows it stays under ten seconds.
+/// Limit: longest wait for a house that is not there yet. With what follows it stays under ten seconds.
 pub const READY_WAIT: Duration = Duration::from_secs(8);
 
 /// Everything that the tools work with. Cheap to clone.

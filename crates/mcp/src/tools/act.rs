@@ -17,7 +17,7 @@ use super::row::candidate;
 use super::view::{View, cleaned};
 use crate::desk::{Desk, loaded, now};
 
-/// Most entities that one call may toggle, open or switch on.
+/// Limit: entities that one call may toggle, open or switch on.
 pub const FAN_OUT_MAX: usize = 50;
 /// Outcomes told one by one; the rest is counted by kind.
 const OUTCOMES_MAX: usize = 100;

@@ -19,7 +19,7 @@ use crate::desk::{Desk, loaded};
 
 mod would;
 
-/// Macros told at once; a house with more pages through list_entities.
+/// Limit: macros told at once; a house with more pages through list_entities.
 const MACROS_MAX: usize = 300;
 /// Longest phrase echoed, in characters.
 const PHRASE_CHARS: usize = 80;

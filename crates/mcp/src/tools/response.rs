@@ -4,8 +4,9 @@
 use decide::text::clean;
 use serde_json::{Map, Value, json};
 
-/// Characters of a response, of one text in it, of one key.
+/// Limit: characters of a response.
 const RESPONSE_CHARS_MAX: usize = 16_000;
+/// Of one text in it, and of one key.
 const TEXT_CHARS_MAX: usize = 2_000;
 const KEY_CHARS_MAX: usize = 200;
 /// What any value costs beside its text.
