@@ -121,8 +121,10 @@ async fn run(desk: &Desk, phrase: &str) -> Result<Value, Value> {
     let mut answer = act(desk, house.clone(), &|_| Ok(call.clone())).await;
     if let Value::Object(answer) = &mut answer {
         // As the seed has it: `ran` says whether it ran, not what.
-        let sent = answer.remove("ran");
-        answer.insert("ran".into(), json!(sent.is_some()));
+        let sent = answer.remove("ran").is_some();
+        let error = answer.get("error").and_then(Value::as_str);
+        let ran = sent && matches!(error, None | Some("not_confirmed" | "outcome_unknown"));
+        answer.insert("ran".into(), json!(ran));
         answer.insert("dry_run".into(), json!(false));
         answer.insert("match".into(), shape(&desk.view(&house), &found));
     }
