@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 
 use crate::project::{self, root};
@@ -21,7 +21,7 @@ const VERSIONS: &[(&str, &str)] = &[("test-2024", "2024.3.3"), ("test-newest", "
 
 /// A cold boot downloads and installs Home Assistant first.
 const BOOT_MINUTES_MAX: u64 = 30;
-const DOWN_MINUTES_MAX: u64 = 3;
+const SHORT_MINUTES_MAX: u64 = 3;
 
 pub struct Houses {
     fast: bool,
@@ -92,7 +92,7 @@ impl Houses {
             }
             let mut command = Command::new(&self.program);
             command.args(["home", "down", "--name", house.name]);
-            if let Err(why) = process::capture(command, DOWN_MINUTES_MAX) {
+            if let Err(why) = process::capture(command, SHORT_MINUTES_MAX) {
                 summary.step_failed(&format!("house {} down", house.name), &why, summary.failed());
             }
         }
@@ -100,7 +100,7 @@ impl Houses {
 
     fn boot(&mut self, summary: &mut Summary) {
         let mut build = Command::new(project::cargo());
-        build.args(["build", "--locked", "-p", "menshen"]).current_dir(root());
+        build.args(["build", "--locked", "--workspace", "--bin", "menshen"]).current_dir(root());
         process::run("build menshen", build, summary);
         for (name, version) in VERSIONS {
             println!("-- house {version}");
@@ -124,9 +124,12 @@ impl Houses {
             value.with_context(|| format!("`menshen home up` printed no `{key}`"))
         };
         let (base_url, token) = (word("baseUrl")?, word("token")?);
-        if told["version"].is_null() {
-            told["version"] = json!(version);
-        }
+        let release = told["haVersion"].as_str().unwrap_or(version).to_owned();
+        told["version"] = json!(release);
+        // It may have been up before, and moved.
+        let mut reset = Command::new(&self.program);
+        reset.args(["home", "reset", "--name", name]);
+        process::capture(reset, SHORT_MINUTES_MAX).map_err(|why| anyhow!("`menshen home reset`: {}", reason(&why)))?;
         std::fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(format!("{name}.json"));
         write_private(&path, &told.to_string()).with_context(|| format!("writing {}", path.display()))?;
