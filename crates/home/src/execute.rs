@@ -153,7 +153,8 @@ async fn ship(
 
 /// A script may be called by its own service, without naming the entity.
 fn watched(send: &Send, entities: &[EntityId]) -> Vec<EntityId> {
-    let own_service = send.domain == "script" && !matches!(&*send.service, "turn_on" | "turn_off" | "toggle" | "reload");
+    let own_service =
+        send.domain == "script" && !matches!(&*send.service, "turn_on" | "turn_off" | "toggle" | "reload");
     match EntityId::parse(&format!("script.{}", send.service)) {
         Some(id) if own_service && entities.is_empty() => vec![id],
         _ => entities.to_vec(),

@@ -47,13 +47,15 @@ pub async fn remember(folders: &Folders, name: &str, wire: &mut Wire) -> Result<
 }
 
 fn same(before: &States, after: &States) -> bool {
-    let value = |states: &States| states.iter().map(|(id, state)| (id.clone(), state["state"].clone())).collect::<Vec<_>>();
+    let value =
+        |states: &States| states.iter().map(|(id, state)| (id.clone(), state["state"].clone())).collect::<Vec<_>>();
     value(before) == value(after)
 }
 
 pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
     let path = folders.house(&record.name).join("seeded.json");
-    let text = fs::read_to_string(&path).with_context(|| format!("{} is missing: take the house down and up", path.display()))?;
+    let text = fs::read_to_string(&path)
+        .with_context(|| format!("{} is missing: take the house down and up", path.display()))?;
     let seeded: States = serde_json::from_str(&text)?;
     let rest = Rest::open(record.base_url(), record.token.clone())?;
     let mut wire = record.wire().await.context("the house does not answer; is it up?")?;
@@ -67,7 +69,10 @@ pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
         }
         if begun.elapsed() > Duration::from_secs(RESET_SECS_MAX) {
             let ids = steps.iter().map(|(id, _)| id.as_str()).chain(moving).collect::<BTreeSet<_>>();
-            bail!("these did not go back within {RESET_SECS_MAX} s: {}", ids.into_iter().collect::<Vec<_>>().join(", "));
+            bail!(
+                "these did not go back within {RESET_SECS_MAX} s: {}",
+                ids.into_iter().collect::<Vec<_>>().join(", ")
+            );
         }
         for (_, step) in &steps {
             let body = json!({"domain": step.domain, "service": step.service, "service_data": step.data});
@@ -100,9 +105,11 @@ fn missing<'a>(seeded: &'a States, now: &States) -> Result<Missing<'a>> {
 
 async fn remove_strangers(rest: &Rest, wire: &mut Wire, seeded: &States) -> Result<Vec<String>> {
     let list = wire.command("config/entity_registry/list", Value::Null).await?;
-    let registered: BTreeSet<&str> = list.as_array().into_iter().flatten().filter_map(|row| row["entity_id"].as_str()).collect();
+    let registered: BTreeSet<&str> =
+        list.as_array().into_iter().flatten().filter_map(|row| row["entity_id"].as_str()).collect();
     let now = states(wire).await?;
-    let strangers: Vec<String> = now.into_keys().filter(|id| !seeded.contains_key(id) && !registered.contains(id.as_str())).collect();
+    let strangers: Vec<String> =
+        now.into_keys().filter(|id| !seeded.contains_key(id) && !registered.contains(id.as_str())).collect();
     for id in &strangers {
         rest.send(Method::DELETE, &format!("/api/states/{id}"), None).await?;
     }

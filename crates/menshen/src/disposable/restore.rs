@@ -215,7 +215,9 @@ impl Pair<'_> {
         let position = self.want["attributes"]["current_position"].as_i64();
         match (self.want(), position) {
             ("closed", _) => self.state_by("close_cover"),
-            ("open", Some(at)) if at < 100 && self.differs_at("current_position", at) => self.call("set_cover_position", json!({"position": at})),
+            ("open", Some(at)) if at < 100 && self.differs_at("current_position", at) => {
+                self.call("set_cover_position", json!({"position": at}))
+            }
             ("open", Some(_)) if self.attribute_differs("current_position") => self.call("open_cover", Value::Null),
             ("open", _) => self.state_by("open_cover"),
             _ => {}
@@ -230,7 +232,9 @@ impl Pair<'_> {
     fn valve(&mut self) {
         match self.want() {
             "closed" => self.state_by("close_valve"),
-            "open" if self.attribute_differs("current_position") => self.attribute("current_position", "set_valve_position", "position"),
+            "open" if self.attribute_differs("current_position") => {
+                self.attribute("current_position", "set_valve_position", "position")
+            }
             "open" => self.state_by("open_valve"),
             _ => {}
         }
@@ -297,15 +301,35 @@ mod tests {
     #[test]
     fn doors_go_back_with_their_codes() {
         let none = json!({});
-        check("lock.back_door", &state("locked", none.clone()), &state("unlocked", none.clone()), &[r#"lock {"entity_id":"lock.back_door"}"#]);
-        check("lock.safe", &state("locked", none.clone()), &state("unlocked", none.clone()), &[r#"lock {"code":"2580","entity_id":"lock.safe"}"#]);
-        check("alarm_control_panel.coded_alarm", &state("disarmed", none.clone()), &state("triggered", none), &[r#"alarm_disarm {"code":"4321","entity_id":"alarm_control_panel.coded_alarm"}"#]);
+        check(
+            "lock.back_door",
+            &state("locked", none.clone()),
+            &state("unlocked", none.clone()),
+            &[r#"lock {"entity_id":"lock.back_door"}"#],
+        );
+        check(
+            "lock.safe",
+            &state("locked", none.clone()),
+            &state("unlocked", none.clone()),
+            &[r#"lock {"code":"2580","entity_id":"lock.safe"}"#],
+        );
+        check(
+            "alarm_control_panel.coded_alarm",
+            &state("disarmed", none.clone()),
+            &state("triggered", none),
+            &[r#"alarm_disarm {"code":"4321","entity_id":"alarm_control_panel.coded_alarm"}"#],
+        );
     }
 
     #[test]
     fn a_cover_goes_back_to_its_position() {
         let at = |value: &str, position: i64| state(value, json!({"current_position": position}));
-        check("cover.x", &at("open", 70), &at("open", 100), &[r#"set_cover_position {"entity_id":"cover.x","position":70}"#]);
+        check(
+            "cover.x",
+            &at("open", 70),
+            &at("open", 100),
+            &[r#"set_cover_position {"entity_id":"cover.x","position":70}"#],
+        );
         check("cover.x", &at("closed", 0), &at("open", 30), &[r#"close_cover {"entity_id":"cover.x"}"#]);
         check("cover.x", &at("open", 100), &at("closed", 0), &[r#"open_cover {"entity_id":"cover.x"}"#]);
     }

@@ -88,7 +88,10 @@ impl Seeding<'_> {
             return Ok(ids);
         }
         for floor in &self.table.floors {
-            let made = self.wire.command("config/floor_registry/create", json!({"name": floor.made_as, "level": floor.level})).await?;
+            let made = self
+                .wire
+                .command("config/floor_registry/create", json!({"name": floor.made_as, "level": floor.level}))
+                .await?;
             let id = made["floor_id"].as_str().context("a floor got no id")?.to_owned();
             let body = json!({"floor_id": id, "name": floor.name, "aliases": floor.aliases});
             self.wire.command("config/floor_registry/update", body).await?;
@@ -99,7 +102,8 @@ impl Seeding<'_> {
 
     async fn rooms(&mut self, floors: &BTreeMap<&str, String>) -> Result<()> {
         let list = self.wire.command("config/area_registry/list", Value::Null).await?;
-        let there: BTreeSet<&str> = list.as_array().into_iter().flatten().filter_map(|area| area["area_id"].as_str()).collect();
+        let there: BTreeSet<&str> =
+            list.as_array().into_iter().flatten().filter_map(|area| area["area_id"].as_str()).collect();
         for room in &self.table.rooms {
             if !there.contains(room.id.as_str()) {
                 // The id comes from the first name, so that it is the same whatever the room is called.
@@ -109,7 +113,10 @@ impl Seeding<'_> {
             if let Some(floor) = room.floor.as_deref().and_then(|floor| floors.get(floor)) {
                 body["floor_id"] = floor.as_str().into();
             }
-            self.wire.command("config/area_registry/update", body).await.with_context(|| format!("room {}", room.id))?;
+            self.wire
+                .command("config/area_registry/update", body)
+                .await
+                .with_context(|| format!("room {}", room.id))?;
         }
         Ok(())
     }
@@ -169,8 +176,12 @@ impl Seeding<'_> {
     /// What a family lets its assistant see: things and macros, not the helpers behind them. Locks
     /// too, so that asking to unlock one is understood; the gate is what holds it.
     async fn expose(&mut self) -> Result<usize> {
-        let own = self.table.own.iter().filter(|own| !own.hidden && !own.disabled && !own.rest.contains_key("category"));
-        let others = self.table.others.iter().filter(|other| !matches!(other.id.split('.').next(), Some("group" | "button" | "select" | "number" | "timer" | "counter")) && !other.id.starts_with("input_"));
+        let own =
+            self.table.own.iter().filter(|own| !own.hidden && !own.disabled && !own.rest.contains_key("category"));
+        let others = self.table.others.iter().filter(|other| {
+            !matches!(other.id.split('.').next(), Some("group" | "button" | "select" | "number" | "timer" | "counter"))
+                && !other.id.starts_with("input_")
+        });
         let ids: Vec<&str> = own
             .map(|own| own.id.as_str())
             .chain(others.map(|other| other.id.as_str()))
