@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use serde_json::{Value, json};
 
 use crate::project::{self, root};
@@ -85,16 +85,21 @@ impl Houses {
     }
 
     pub fn down(&mut self, summary: &mut Summary) {
-        for house in self.up.drain(..) {
+        for house in std::mem::take(&mut self.up) {
             if self.keep {
                 println!("house {} stays up at {}: {}", house.name, house.base_url, house.path.display());
                 continue;
             }
-            let mut command = Command::new(&self.program);
-            command.args(["home", "down", "--name", house.name]);
-            if let Err(why) = process::capture(command, SHORT_MINUTES_MAX) {
-                summary.step_failed(&format!("house {} down", house.name), &why, summary.failed());
-            }
+            self.settle(&["home", "down", "--name", house.name], summary);
+        }
+    }
+
+    /// A short command on a house; where it fails, that is a failure and not a gap.
+    fn settle(&self, words: &[&str], summary: &mut Summary) {
+        let mut command = Command::new(&self.program);
+        command.args(words);
+        if let Err(why) = process::capture(command, SHORT_MINUTES_MAX) {
+            summary.step_failed(&words.join(" "), &reason(&why), summary.failed());
         }
     }
 
@@ -108,6 +113,8 @@ impl Houses {
                 Ok(house) => {
                     println!("-- house {version} at {}", house.base_url);
                     self.up.push(house);
+                    // It may have been up before, and moved.
+                    self.settle(&["home", "reset", "--name", name], summary);
                 }
                 Err(error) => summary.leave_out(&format!("house {version}"), &format!("{error:#}")),
             }
@@ -126,10 +133,6 @@ impl Houses {
         let (base_url, token) = (word("baseUrl")?, word("token")?);
         let release = told["haVersion"].as_str().unwrap_or(version).to_owned();
         told["version"] = json!(release);
-        // It may have been up before, and moved.
-        let mut reset = Command::new(&self.program);
-        reset.args(["home", "reset", "--name", name]);
-        process::capture(reset, SHORT_MINUTES_MAX).map_err(|why| anyhow!("`menshen home reset`: {}", reason(&why)))?;
         std::fs::create_dir_all(&self.folder)?;
         let path = self.folder.join(format!("{name}.json"));
         write_private(&path, &told.to_string()).with_context(|| format!("writing {}", path.display()))?;
