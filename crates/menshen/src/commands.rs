@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod check;
 pub mod gate;
+pub mod mcp;
 
 pub mod setup;
 

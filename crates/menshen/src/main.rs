@@ -24,6 +24,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Mcp(commands::mcp::McpCommand),
     Setup(commands::setup::SetupCommand),
     Check(commands::check::CheckCommand),
     Gate(commands::gate::GateCommand),
@@ -39,6 +40,7 @@ enum Command {
 async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
     let done = match command {
+        Command::Mcp(command) => command.run(&options).await,
         Command::Setup(command) => command.run(&options).await,
         Command::Check(command) => command.run(&options).await,
         Command::Gate(command) => command.run(&options).await,

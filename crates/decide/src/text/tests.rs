@@ -86,6 +86,15 @@ fn names_match_takes_another_writing_but_not_a_part() {
     assert!(!names_match("kitchen lihgt", "kitchen light"));
 }
 
+#[test]
+fn a_mark_without_a_letter_is_nothing_and_one_with_a_letter_stays() {
+    assert!(fold("\u{3099}\u{FF9E}").is_empty());
+    equal("か\u{3099}", "が");
+    equal("हिन्दी", "हिन्दी!");
+    let text = fold("\u{105B3}\u{FF9E}");
+    assert_eq!(fold(text.joined()), text);
+}
+
 proptest! {
     #[test]
     fn folding_what_was_folded_changes_nothing(text in "\\PC{0,60}") {
