@@ -7,7 +7,11 @@ use clap::{Parser, Subcommand};
 mod disposable;
 
 #[derive(Parser)]
-#[command(name = "menshen", version, about = "A house that a language model can run and cannot be talked into opening.")]
+#[command(
+    name = "menshen",
+    version,
+    about = "A house that a language model can run and cannot be talked into opening."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
