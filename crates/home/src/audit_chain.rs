@@ -180,7 +180,8 @@ mod tests {
     fn a_changed_line_and_a_missing_line_are_found() {
         let changed = three_lines().replace("\"n\":2", "\"n\":5");
         assert_eq!(verify(changed.as_bytes(), None).flaws[0], Flaw::Changed { line: 2 });
-        let missing: String = three_lines().lines().enumerate().filter(|(n, _)| *n != 1).map(|(_, l)| format!("{l}\n")).collect();
+        let missing: String =
+            three_lines().lines().enumerate().filter(|(n, _)| *n != 1).map(|(_, l)| format!("{l}\n")).collect();
         assert_eq!(verify(missing.as_bytes(), None).flaws, [Flaw::Unchained { line: 2 }]);
         let first_missing: String = three_lines().lines().skip(1).map(|l| format!("{l}\n")).collect();
         assert_eq!(verify(first_missing.as_bytes(), Some(GENESIS)).flaws, [Flaw::Unchained { line: 1 }]);

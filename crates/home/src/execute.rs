@@ -79,6 +79,10 @@ async fn carry_out(shared: &Arc<Shared>, sends: &[&Send], intent: u64, receipt: 
         receipt.responses.extend(response);
         receipt.error = receipt.error.take().or(error);
     }
+    // What has arrived is under way no more.
+    for outcome in receipt.outcomes.iter().filter(|outcome| outcome.outcome == OutcomeKind::Confirmed) {
+        shared.flights.cancel(&outcome.entity_id);
+    }
     let unknown = receipt.outcomes.iter().filter(|outcome| outcome.outcome == OutcomeKind::OutcomeUnknown);
     unfinished.ids = unknown.map(|outcome| outcome.entity_id.clone()).collect();
 }
@@ -153,7 +157,8 @@ async fn ship(
 
 /// A script may be called by its own service, without naming the entity.
 fn watched(send: &Send, entities: &[EntityId]) -> Vec<EntityId> {
-    let own_service = send.domain == "script" && !matches!(&*send.service, "turn_on" | "turn_off" | "toggle" | "reload");
+    let own_service =
+        send.domain == "script" && !matches!(&*send.service, "turn_on" | "turn_off" | "toggle" | "reload");
     match EntityId::parse(&format!("script.{}", send.service)) {
         Some(id) if own_service && entities.is_empty() => vec![id],
         _ => entities.to_vec(),
