@@ -203,11 +203,27 @@ fn as_service(
         ("alarm_control_panel", "armed_custom_bypass") => Some("alarm_arm_custom_bypass"),
         ("alarm_control_panel", "triggered") => Some("alarm_trigger"),
         ("alarm_control_panel", _) => Some("alarm_disarm"),
-        ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "on") => Some("turn_on"),
+        ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "on") => {
+            // What may leave it off all the same.
+            let level = |key: &str| matches!(key, "brightness" | "percentage");
+            data.extend(
+                attributes
+                    .iter()
+                    .filter(|(key, value)| level(key) && !value.is_null())
+                    .map(|(k, v)| (k.clone(), v.clone())),
+            );
+            Some("turn_on")
+        }
         ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "off") => Some("turn_off"),
         ("automation", "on") => Some("turn_on"),
         ("automation", _) => Some("turn_off"),
         ("lawn_mower", "docked" | "paused" | "returning") => Some("dock"),
+        // New options may leave any of them selected.
+        ("input_select", _)
+            if attributes.get("options").is_some_and(|new| Some(new) != entity.attribute("options")) =>
+        {
+            None
+        }
         ("input_select", _) => {
             data.insert("option".to_owned(), Value::String(value.to_owned()));
             Some("select_option")

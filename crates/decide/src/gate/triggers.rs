@@ -18,13 +18,6 @@ pub(super) enum Ends {
     Any,
 }
 
-/// A change of one entity.
-pub(super) struct Change<'a> {
-    pub ends: &'a Ends,
-    /// Its state before.
-    pub current: Option<&'a str>,
-}
-
 /// Look-ups from causes to automations.
 #[derive(Clone, Debug, Default)]
 pub struct Triggers {
@@ -50,23 +43,22 @@ enum Condition {
 }
 
 impl Condition {
-    fn met(&self, change: &Change<'_>) -> bool {
-        let Ends::Known(ends) = change.ends else { return true };
+    /// Whether a change that ends so may fire it. The state before is not looked at: ours may be
+    /// stale, and a macro may have moved it since.
+    fn met(&self, ends: &Ends) -> bool {
+        let Ends::Known(ends) = ends else { return true };
         match self {
             Self::Any => true,
             Self::State { to, from } => {
                 let to = to.as_ref().is_none_or(|to| to.iter().any(|to| ends.contains(to)));
-                // The state before is the one of now, or an end that the same move passes through.
-                let from = from.as_ref().is_none_or(|from| {
-                    from.iter().any(|from| {
-                        change.current.is_none_or(|current| current == from) || (ends.len() > 1 && ends.contains(from))
-                    })
-                });
+                // Whoever ends in a state does not leave it.
+                let from = from.as_ref().is_none_or(|from| from.iter().any(|from| ends.iter().any(|end| end != from)));
                 to && from
             }
             Self::Number { above, below } => ends.iter().any(|end| match end.trim().parse::<f64>() {
                 Ok(number) => above.is_none_or(|above| number > above) && below.is_none_or(|below| number < below),
-                Err(_) => false,
+                // Python reads more spellings of a number ("5_5", other scripts' digits) than we do.
+                Err(_) => end.chars().any(char::is_numeric),
             }),
         }
     }
@@ -190,24 +182,24 @@ impl Triggers {
     }
 
     /// Automations that this change sets off, directly or through what contains the entity.
-    pub(super) fn fired(&self, house: &House, id: &EntityId, change: &Change<'_>) -> Vec<EntityId> {
+    pub(super) fn fired(&self, house: &House, id: &EntityId, ends: &Ends) -> Vec<EntityId> {
         if self.watches.is_empty() {
             return Vec::new();
         }
         let mut out = Vec::new();
-        let mut take = |id: &EntityId, change: &Change<'_>| {
+        let mut take = |id: &EntityId, ends: &Ends| {
             for watch in self.watches.get(id).into_iter().flatten() {
-                if watch.condition.met(change) && !out.contains(&watch.automation) {
+                if watch.condition.met(ends) && !out.contains(&watch.automation) {
                     out.push(watch.automation.clone());
                 }
             }
         };
-        take(id, change);
+        take(id, ends);
         let mut seen = BTreeSet::new();
         let mut open: Vec<&EntityId> = house.index.contained_in.get(id).into_iter().flatten().collect();
         while let Some(container) = open.pop() {
             if seen.insert(container) {
-                take(container, &Change { ends: &Ends::Any, current: None });
+                take(container, &Ends::Any);
                 open.extend(house.index.contained_in.get(container).into_iter().flatten());
             }
         }

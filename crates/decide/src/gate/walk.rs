@@ -11,10 +11,11 @@ use serde_json::{Map, Value};
 use super::entity::{Guarded, Look, own_guard};
 use super::resolve::{self, Reading};
 use super::table::{self, End, Kind, Row};
-use super::triggers::{Change, Ends};
+use super::triggers::Ends;
 use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, states};
 use crate::house::{Body, EntityId, House};
 
+mod ends;
 mod moves;
 
 /// An action on entities, from a call or from a body.
@@ -363,8 +364,7 @@ impl<'a> Walk<'a> {
         if end == End::Same {
             return;
         }
-        let ends = self.ends(action, end);
-        self.sets_off(action, id, &ends);
+        self.sets_off(action, id, &ends::of(action, end));
         let along: Vec<EntityId> = if id.domain() == "scene" {
             entity.info.wraps.clone()
         } else {
@@ -381,34 +381,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn ends(&self, action: &Action<'_>, end: End) -> Ends {
-        let one = |text: &str| {
-            let mut ends = vec![text.to_owned()];
-            // Helpers show numbers with a fraction: 55 becomes "55.0".
-            if let Ok(number) = text.trim().parse::<f64>() {
-                ends.push(format!("{number:?}"));
-                ends.push(number.to_string());
-            }
-            Ends::Known(ends)
-        };
-        match end {
-            End::On => one("on"),
-            End::Off => one("off"),
-            End::Either => Ends::Known(vec!["on".to_owned(), "off".to_owned()]),
-            End::Key(key) => match action.data.get(key) {
-                Some(Value::String(text)) if !is_template(text) => one(text),
-                Some(Value::Number(number)) => one(&number.to_string()),
-                _ => Ends::Any,
-            },
-            End::Any | End::Same => Ends::Any,
-        }
-    }
-
     /// What automations do when this entity changes, and all that contains it.
     pub(super) fn sets_off(&mut self, action: &Action<'_>, id: &EntityId, ends: &Ends) {
         let house = self.house();
-        let current = house.entity(id.as_str()).and_then(|entity| entity.value());
-        let fired = house.index.triggers.fired(house, id, &Change { ends, current });
+        let fired = house.index.triggers.fired(house, id, ends);
         for automation in fired {
             let step =
                 Step::Triggers { cause: id.clone(), automation: automation.clone(), name: self.name(&automation) };
@@ -443,7 +419,7 @@ impl<'a> Walk<'a> {
     /// Stopping a timer stops the automations that wait for it.
     fn stops_what_follows(&mut self, action: &Action<'_>, id: &EntityId) {
         let house = self.house();
-        for automation in house.index.triggers.fired(house, id, &Change { ends: &Ends::Any, current: None }) {
+        for automation in house.index.triggers.fired(house, id, &Ends::Any) {
             self.stops(action, &automation);
         }
     }

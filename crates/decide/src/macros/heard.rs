@@ -27,7 +27,10 @@ pub(super) fn negated(phrase: &Folded) -> bool {
 /// It asks, wonders or tells about it.
 fn asks(phrase: &Folded) -> bool {
     LISTS.asks_first.iter().any(|word| phrase.has_at(0, word))
-        || LISTS.asks_last.iter().any(|word| phrase.len() > word.len() && phrase.has_at(phrase.len() - word.len(), word))
+        || LISTS
+            .asks_last
+            .iter()
+            .any(|word| phrase.len() > word.len() && phrase.has_at(phrase.len() - word.len(), word))
         || stands(phrase, &LISTS.asks, &[])
 }
 
@@ -89,15 +92,29 @@ mod tests {
     #[test]
     fn denials_and_endings_are_told_from_questions_and_wishes() {
         for phrase in [
-            "不要晚安", "别离家模式", "do not say good night", "don't run movie time", "cancel movie time", "取消离家", "停止派对",
-            "关闭观影模式", "我不想睡觉", "还没睡呢", "turn off movie mode", "能不能不要晚安", "特别不想睡觉",
+            "不要晚安",
+            "别离家模式",
+            "do not say good night",
+            "don't run movie time",
+            "cancel movie time",
+            "取消离家",
+            "停止派对",
+            "关闭观影模式",
+            "我不想睡觉",
+            "还没睡呢",
+            "turn off movie mode",
+            "能不能不要晚安",
+            "特别不想睡觉",
         ] {
             check(phrase, Some(Why::Negated));
         }
-        for phrase in ["is it bedtime yet", "when is bedtime", "晚安是什么意思", "睡觉了吗", "what's movie time", "他说晚安"] {
+        for phrase in
+            ["is it bedtime yet", "when is bedtime", "晚安是什么意思", "睡觉了吗", "what's movie time", "他说晚安"]
+        {
             check(phrase, Some(Why::Question));
         }
-        for phrase in ["good night", "特别晚安", "晚安，能不能", "别墅派对", "we're off to bed", "weekend", ""] {
+        for phrase in ["good night", "特别晚安", "晚安，能不能", "别墅派对", "we're off to bed", "weekend", ""]
+        {
             check(phrase, None);
         }
     }

@@ -72,7 +72,9 @@ impl Prepared {
     }
 
     fn add_name(&mut self, name: Name) {
-        if name.full.is_empty() || self.names.iter().rev().take_while(|it| it.of == name.of).any(|it| it.full == name.full) {
+        if name.full.is_empty()
+            || self.names.iter().rev().take_while(|it| it.of == name.of).any(|it| it.full == name.full)
+        {
             return;
         }
         let number = self.names.len();

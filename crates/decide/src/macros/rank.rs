@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::carriers::{self, Kind, Reading};
 use super::moments::{self, Moment};
 use super::prepared::{Name, Prepared};
-use super::{Basis, HITS_MAX, LOOSE_WEIGHT_MIN, Hit, Match, NoMatch, THRESHOLD, Why, heard};
+use super::{Basis, HITS_MAX, Hit, LOOSE_WEIGHT_MIN, Match, NoMatch, THRESHOLD, Why, heard};
 use crate::house::EntityId;
 use crate::text::{Folded, fold, pinyin, same_but_for_a_slip};
 
@@ -50,7 +50,8 @@ impl Fits {
 impl Prepared {
     /// Which of the candidates the phrase means.
     pub fn match_phrase(&self, phrase: &str) -> Match {
-        if let Some(of) = EntityId::parse(phrase).and_then(|id| self.macros.binary_search_by(|it| it.id.cmp(&id)).ok()) {
+        if let Some(of) = EntityId::parse(phrase).and_then(|id| self.macros.binary_search_by(|it| it.id.cmp(&id)).ok())
+        {
             let fit = Fit { basis: Basis::Id, peeled: 0, name: None, moment: None, kind: None };
             return Match::One(self.hit(of, &fit, None));
         }
@@ -101,7 +102,8 @@ impl Prepared {
     fn spelled(&self, letters: &[String], fits: &mut Fits, fit: Fit) {
         for (number, name) in self.names.iter().enumerate().filter(|(_, name)| name.has_han) {
             let says = |it: &String| {
-                pinyin::may_begin(it, name.initials) && (pinyin::spells(it, &name.full) || pinyin::spells(it, &name.core))
+                pinyin::may_begin(it, name.initials)
+                    && (pinyin::spells(it, &name.full) || pinyin::spells(it, &name.core))
             };
             if letters.iter().any(says) {
                 self.add(fits, number, fit);
@@ -150,7 +152,9 @@ impl Prepared {
         }
         let mut hits = self.without_twins(&equal);
         debug_assert!(hits.iter().all(|hit| hit.confidence >= THRESHOLD));
-        if hits.len() == 1 { hits.pop().map_or_else(nothing, Match::One) } else {
+        if hits.len() == 1 {
+            hits.pop().map_or_else(nothing, Match::One)
+        } else {
             hits.truncate(HITS_MAX);
             Match::Ambiguous(hits)
         }
@@ -187,10 +191,15 @@ impl Prepared {
             let meant = moments::said(part.joined());
             for (number, name) in self.names.iter().enumerate() {
                 let same_moment = meant.is_some_and(|moment| moments::is_part_of(moment, &name.full));
-                let within = |part: &Folded, whole: &Folded| part.weight() >= LOOSE_WEIGHT_MIN && whole.find(part).is_some();
+                let within =
+                    |part: &Folded, whole: &Folded| part.weight() >= LOOSE_WEIGHT_MIN && whole.find(part).is_some();
                 if same_moment || within(&part, &name.full) || within(&name.core, &part) {
                     let peeled = reading.peeled(&phrase.text);
-                    self.add(&mut fits, number, Fit { basis: Basis::Part, peeled, name: None, moment: meant, kind: None });
+                    self.add(
+                        &mut fits,
+                        number,
+                        Fit { basis: Basis::Part, peeled, name: None, moment: meant, kind: None },
+                    );
                 }
             }
         }
@@ -230,7 +239,8 @@ fn readings(text: &Folded) -> Vec<Reading> {
             saying.from <= reading.from && reading.to <= saying.to && saying.peeled(text) < reading.peeled(text)
         };
         let other = |moment: Moment| moments::named(joined).is_some_and(|own| own != moment);
-        (whole || joined.chars().count() >= 2) && !sayings.iter().any(|(saying, moment)| inside(saying) && other(*moment))
+        (whole || joined.chars().count() >= 2)
+            && !sayings.iter().any(|(saying, moment)| inside(saying) && other(*moment))
     });
     readings
 }
@@ -250,12 +260,15 @@ fn means_in_latin(text: &Folded, reading: &Reading) -> bool {
 
 /// The phrase as pinyin, also without the pinyin of "please", "open" and "mode" around it.
 fn letters(part: &Folded) -> Vec<String> {
-    const BEFORE: &[&str] = &["", "qing", "dakai", "kaiqi", "qidong", "zhixing", "yunxing", "qingdakai", "qingzhixing", "qingqidong"];
+    const BEFORE: &[&str] =
+        &["", "qing", "dakai", "kaiqi", "qidong", "zhixing", "yunxing", "qingdakai", "qingzhixing", "qingqidong"];
     const BEHIND: &[&str] = &["", "moshi", "changjing", "jiaoben"];
     let mut all = Vec::new();
     for whole in pinyin::spellings(part) {
         for before in BEFORE.iter().filter_map(|it| whole.strip_prefix(it)) {
-            all.extend(BEHIND.iter().filter_map(|it| before.strip_suffix(it)).filter(|it| it.len() >= 3).map(str::to_owned));
+            all.extend(
+                BEHIND.iter().filter_map(|it| before.strip_suffix(it)).filter(|it| it.len() >= 3).map(str::to_owned),
+            );
         }
     }
     all

@@ -6,16 +6,50 @@ use crate::macros::{Basis, Candidate, Match, Prepared, match_phrase};
 use crate::text::fold;
 use std::sync::Arc;
 
-const DENIALS: &[&str] = &["不要", "别", "请不要", "取消", "停止", "先别", "不用", "do not ", "don't ", "please don't ", "never ", "cancel ", "stop ", "not "];
-const CARRIERS: &[&str] = &["", "打开", "执行", "帮我", "请", "run ", "start ", "say ", "please ", "activate the ", "麻烦", "给我来个"];
-const NAMES: &[&str] = &["晚安", "离家", "睡觉了", "我回来了", "看电影", "good night", "bedtime", "movie time", "I'm home", "bye", "party", "吃饭", "回家模式", "wan an", "出差"];
+const DENIALS: &[&str] = &[
+    "不要",
+    "别",
+    "请不要",
+    "取消",
+    "停止",
+    "先别",
+    "不用",
+    "do not ",
+    "don't ",
+    "please don't ",
+    "never ",
+    "cancel ",
+    "stop ",
+    "not ",
+];
+const CARRIERS: &[&str] =
+    &["", "打开", "执行", "帮我", "请", "run ", "start ", "say ", "please ", "activate the ", "麻烦", "给我来个"];
+const NAMES: &[&str] = &[
+    "晚安",
+    "离家",
+    "睡觉了",
+    "我回来了",
+    "看电影",
+    "good night",
+    "bedtime",
+    "movie time",
+    "I'm home",
+    "bye",
+    "party",
+    "吃饭",
+    "回家模式",
+    "wan an",
+    "出差",
+];
 
 fn carrier() -> impl Strategy<Value = &'static str> {
     prop::sample::select(CARRIERS)
 }
 
 fn word() -> impl Strategy<Value = String> {
-    let words = [CARRIERS, NAMES, DENIALS, &["吗", "了", "模式", "场景", " time", " mode", "?", "，", " now", "是什么"]].concat();
+    let words =
+        [CARRIERS, NAMES, DENIALS, &["吗", "了", "模式", "场景", " time", " mode", "?", "，", " now", "是什么"]]
+            .concat();
     prop::collection::vec(prop::sample::select(words), 0..8).prop_map(|parts| parts.concat())
 }
 
@@ -86,7 +120,8 @@ proptest! {
 #[test]
 fn long_and_repetitive_phrases_are_answered_like_any_other() {
     let home = family();
-    for part in ["please ", "的", "请", "now ", "good night ", "wan an ", "乐", "a", "不", "可以吗", "the a my our "] {
+    for part in ["please ", "的", "请", "now ", "good night ", "wan an ", "乐", "a", "不", "可以吗", "the a my our "]
+    {
         for count in [10, 40, 100, 2000] {
             home.ask(&part.repeat(count));
         }
