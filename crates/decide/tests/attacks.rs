@@ -95,3 +95,223 @@ fn new_options_in_a_scene_may_select_any_of_them() {
     let wanted = json!({ "input_select.mode": { "state": "Away", "options": ["Unlock"] } });
     small.asks("scene.apply", json!({ "entities": wanted }));
 }
+
+// ---- following to the end, and ending
+
+#[test]
+fn automations_that_stop_each_other_are_judged_in_a_moment() {
+    let names: Vec<String> = (0..40).map(|n| format!("automation.a{n}")).collect();
+    let mut small = Small::new();
+    for n in 0..40 {
+        let stop = json!({ "action": "automation.turn_off", "target": { "entity_id": names } });
+        small = small.automation(&format!("a{n}"), json!([]), json!([stop]));
+    }
+    let start = std::time::Instant::now();
+    small.allows("automation.turn_off", on("automation.a0"));
+
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn groups_that_hold_each_other_are_expanded_in_a_moment() {
+    let mut small = Small::new();
+    let groups: Vec<String> = (0..30).map(|n| format!("group.g{n}")).collect();
+    for group in &groups {
+        let mut members = groups.clone();
+        members.push("lock.front".into());
+        small = small.with(group, "on", json!({ "entity_id": members }));
+    }
+    let start = std::time::Instant::now();
+    small.asks("lock.unlock", on("group.g0"));
+    small.allows("lock.lock", on("group.g0"));
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_chain_of_macros_longer_than_can_be_followed_asks() {
+    let mut small = Small::new().script("s0", json!([{ "delay": 1 }]));
+    for n in 1..4000 {
+        small = small.script(&format!("s{n}"), json!([{ "action": format!("script.s{}", n - 1) }]));
+    }
+    small.asks("script.s3999", json!({}));
+    small.allows("script.s5", json!({}));
+}
+
+#[test]
+fn a_second_path_to_the_same_macro_is_not_hidden() {
+    let small = Small::new()
+        .script("inner", json!([unlock()]))
+        .script("a_granted", json!([{ "action": "script.inner" }]))
+        .script("b_other", json!([{ "action": "script.inner" }]))
+        .policy(|policy| _ = policy.grants.insert(id("script.a_granted"), Grant::default()));
+    small.allows("script.turn_on", on("script.a_granted"));
+    small.asks("script.turn_on", on("script.b_other"));
+    small.asks("script.turn_on", on("script.a_granted, script.b_other"));
+}
+
+#[test]
+fn a_granted_macro_that_takes_values_from_the_caller_asks() {
+    let open = json!({ "action": "lock.unlock", "target": { "entity_id": "{{ door }}" } });
+    let small = Small::new()
+        .script("welcome", json!([open]))
+        .policy(|policy| _ = policy.grants.insert(id("script.welcome"), Grant::default()));
+    small.allows("script.turn_on", on("script.welcome"));
+    small.asks("script.welcome", json!({ "door": "lock.back" }));
+    small.asks("script.turn_on", json!({ "entity_id": "script.welcome", "variables": { "door": "lock.back" } }));
+}
+
+// ---- what a move sets off
+
+#[test]
+fn an_automation_that_follows_another_is_seen() {
+    let quiet = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.desk" } }]);
+    for trigger in [
+        json!([{ "trigger": "event", "event_type": "automation_triggered" }]),
+        json!([{ "trigger": "event", "event_type": "automation_triggered", "event_data": { "entity_id": "automation.first" } }]),
+        json!([{ "trigger": "state", "entity_id": "automation.first", "attribute": "last_triggered" }]),
+        json!([{ "trigger": "state", "entity_id": "automation.first" }]),
+        json!([{ "trigger": "template", "value_template": "{{ state_attr('automation.first', 'current') > 0 }}" }]),
+    ] {
+        let first = state("light.lamp", json!({}));
+        let small = Small::new().automation("first", first, quiet.clone()).opener(trigger);
+        small.asks("automation.trigger", on("automation.first"));
+        small.asks("light.turn_on", on("light.lamp"));
+        small.allows("light.turn_on", on("light.desk"));
+    }
+}
+
+#[test]
+fn what_a_waiting_macro_waits_for_sets_off_the_rest() {
+    let helper = "input_boolean.guests";
+    for wait in [
+        json!({ "wait_for_trigger": [{ "trigger": "state", "entity_id": helper, "to": "on" }] }),
+        json!({ "wait_template": "{{ is_state('input_boolean.guests', 'on') }}" }),
+        json!({ "repeat": { "until": [{ "condition": "state", "entity_id": helper, "state": "on" }], "sequence": [{ "delay": 1 }] } }),
+        json!({ "if": [], "then": [{ "wait_for_trigger": { "platform": "state", "entity_id": [helper] } }] }),
+    ] {
+        let sequence = json!([wait, unlock()]);
+        Small::new().script("let_in", sequence.clone()).asks("input_boolean.turn_on", on(helper));
+        let bell = json!([{ "trigger": "event", "event_type": "bell" }]);
+        Small::new().automation("let_in", bell, sequence).asks("input_boolean.turn_on", on(helper));
+    }
+}
+
+#[test]
+fn enabling_an_automation_that_opens_asks() {
+    let small = Small::new().opener(json!([{ "trigger": "time", "at": "07:00:00" }])).automation(
+        "lamps",
+        json!([]),
+        json!([{ "action": "light.turn_off", "target": { "entity_id": "all" } }]),
+    );
+    small.allows("automation.turn_on", on("automation.opener"));
+    let small = small.set("/entities/automation.opener/state/value", json!("off"));
+    small.asks("automation.turn_on", on("automation.opener"));
+    small.asks("automation.toggle", on("automation.opener"));
+    small.asks("scene.apply", json!({ "entities": { "automation.opener": "on" } }));
+    small.asks("homeassistant.turn_on", on("automation.opener"));
+    small.allows("automation.turn_on", on("automation.lamps"));
+}
+
+#[test]
+fn a_notification_that_an_automation_waits_for_sets_it_off() {
+    let small = Small::new().opener(json!([{ "trigger": "persistent_notification", "update_type": ["added"] }]));
+    small.asks("persistent_notification.create", json!({ "message": "hello" }));
+    small.asks("notify.persistent_notification", json!({ "message": "hello" }));
+    small.allows("notify.phone", json!({ "message": "hello" }));
+}
+
+#[test]
+fn speakers_voices_and_messengers_that_an_automation_watches_set_it_off() {
+    let watched = json!([{ "trigger": "state", "entity_id": ["tts.voice", "assist_satellite.hall", "notify.phone"] }]);
+    let small = Small::new()
+        .with("tts.voice", "unknown", json!({}))
+        .with("assist_satellite.hall", "idle", json!({}))
+        .with("notify.phone", "unknown", json!({}));
+    let calls = [
+        ("tts.speak", json!({ "entity_id": "tts.voice", "message": "x", "media_player_entity_id": "media_player.tv" })),
+        ("assist_satellite.announce", json!({ "entity_id": "assist_satellite.hall", "message": "x" })),
+        ("notify.send_message", json!({ "entity_id": "notify.phone", "message": "x" })),
+    ];
+    for (name, data) in &calls {
+        small.allows(name, data.clone());
+        small.clone().opener(watched.clone()).asks(name, data.clone());
+    }
+}
+
+#[test]
+fn an_unsubstituted_blueprint_guards_what_it_names() {
+    let mut small = Small::new().opener(json!([]));
+    small.json["bodies"]["automations"]["automation.opener"] = json!({ "config": {
+        "use_blueprint": { "path": "x/y.yaml", "input": { "helper": "input_boolean.guests" } }
+    } });
+    small.asks("input_boolean.turn_on", on("input_boolean.guests"));
+}
+
+// ---- relations
+
+#[test]
+fn the_source_of_anything_that_opens_asks_through_groups_too() {
+    for wrapper in ["lock.x", "cover.x", "valve.x", "siren.x"] {
+        let small = Small::new().with(wrapper, "off", json!({})).info(wrapper, "wraps", json!(["switch.pump"]));
+        small.asks("switch.turn_on", on("switch.pump"));
+        let small = Small::new()
+            .with("switch.both", "off", json!({ "entity_id": ["switch.pump", "switch.other"] }))
+            .with("switch.other", "off", json!({}))
+            .info("switch.both", "platform", json!("group"))
+            .with(wrapper, "off", json!({}))
+            .info(wrapper, "wraps", json!(["switch.both"]));
+        small.asks("switch.turn_on", on("switch.pump"));
+        small.asks("switch.turn_on", on("switch.both"));
+    }
+    let lamp = Small::new().with("light.x", "off", json!({})).info("light.x", "wraps", json!(["switch.pump"]));
+    lamp.allows("switch.turn_on", on("switch.pump"));
+}
+
+#[test]
+fn moving_what_stands_before_a_relay_moves_the_relay() {
+    let trigger = state("switch.pump", json!({}));
+    let small = Small::new()
+        .with("lock.x", "unlocked", json!({}))
+        .info("lock.x", "wraps", json!(["switch.pump"]))
+        .with("cover.soft", "open", json!({ "device_class": "blind" }))
+        .info("cover.soft", "wraps", json!(["switch.pump"]));
+    small.allows("lock.lock", on("lock.x"));
+    let small = small.opener(trigger);
+    small.asks("lock.lock", on("lock.x"));
+    small.asks("cover.close_cover", on("cover.soft"));
+}
+
+#[test]
+fn a_soft_cover_in_front_of_a_guarded_relay_asks() {
+    let small = Small::new()
+        .with("cover.soft", "open", json!({ "device_class": "blind" }))
+        .info("cover.soft", "wraps", json!(["switch.pump"]))
+        .policy(|policy| _ = policy.guard.insert(id("switch.pump"), Guard::Opens));
+    small.asks("cover.open_cover", on("cover.soft"));
+    let hub = Small::new()
+        .with("cover.soft", "open", json!({ "device_class": "blind", "entity_id": ["cover.garage"] }))
+        .info("cover.soft", "platform", json!("hub"));
+    hub.asks("cover.open_cover", on("cover.soft"));
+}
+
+#[test]
+fn a_hub_s_room_that_holds_a_door_asks() {
+    for member in ["lock.front", "cover.garage", "valve.gas", "alarm_control_panel.house"] {
+        let small = Small::new()
+            .with("valve.gas", "closed", json!({}))
+            .with("switch.room", "off", json!({ "entity_id": [member] }))
+            .info("switch.room", "platform", json!("hub"));
+        small.asks("switch.turn_on", on("switch.room"));
+        // Locking by the same source first does not hide it.
+        let macros = json!([
+            { "action": "lock.lock", "target": { "entity_id": "lock.x" } },
+            { "action": "light.turn_on", "target": { "entity_id": "light.room" } },
+        ]);
+        let small = small
+            .with("lock.x", "locked", json!({}))
+            .info("lock.x", "wraps", json!([member]))
+            .with("light.room", "off", json!({ "entity_id": [member] }))
+            .script("both", macros);
+        small.asks("script.both", json!({}));
+    }
+}

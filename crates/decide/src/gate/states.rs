@@ -119,7 +119,7 @@ fn one(walk: &mut Walk<'_>, action: &Action<'_>, key: &str, wanted: &Value) {
     let Some(entity) = walk.house().entity(id.as_str()) else { return };
     if plain_group(&id, entity) {
         let mut members = std::collections::BTreeSet::new();
-        expand(walk.house(), &id, &mut members, 0);
+        expand(walk.house(), &id, &mut members);
         for member in members {
             if let Some(entity) = walk.house().entity(member.as_str()) {
                 state(walk, &member, entity, wanted);

@@ -11,6 +11,9 @@ use super::resolve::{self, Reading, TARGET_KEYS};
 use super::walk::has_template;
 use crate::house::{Bodies, Body, EntityId, House, Index};
 
+/// The one trigger that fires on a service without an entity. Kept among the events by this name.
+pub(super) const NOTIFICATION: &str = "persistent_notification";
+
 /// The states that a change can leave an entity in, later ones included.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ends {
@@ -70,7 +73,12 @@ impl Triggers {
         // Target forms are expanded with the look-ups that are being made now.
         let picture =
             House { index: std::sync::Arc::new(Index { triggers: Self::default(), ..index.clone() }), ..house.clone() };
-        let Bodies { automations, related, .. } = &*house.bodies;
+        let Bodies { automations, scripts, related, .. } = &*house.bodies;
+        for (id, body) in automations.iter().chain(scripts) {
+            if let Body::Config(config) = body {
+                triggers.waits(&picture, id, config);
+            }
+        }
         for (automation, body) in automations {
             match body {
                 Body::Config(config) => triggers.automation(&picture, automation, config),
@@ -90,10 +98,36 @@ impl Triggers {
     }
 
     fn automation(&mut self, house: &House, automation: &EntityId, config: &Value) {
-        for key in ["triggers", "trigger"] {
-            if let Some(list) = config.get(key) {
-                self.list(house, automation, list);
-            }
+        let lists: Vec<&Value> = ["triggers", "trigger"].iter().filter_map(|key| config.get(*key)).collect();
+        for list in &lists {
+            self.list(house, automation, list);
+        }
+        if lists.is_empty() {
+            // A blueprint that was not filled in: whatever it was given may trigger it.
+            self.unreadable.push(automation.clone());
+            self.literal(house, automation, config);
+        }
+    }
+
+    /// What a running macro waits for sets off the rest of it.
+    fn waits(&mut self, house: &House, id: &EntityId, body: &Value) {
+        match body {
+            Value::Array(items) => items.iter().for_each(|item| self.waits(house, id, item)),
+            Value::Object(map) => map.iter().for_each(|(key, value)| match key.as_str() {
+                "wait_for_trigger" => self.list(house, id, value),
+                "wait_template" | "until" | "while" => self.literal(house, id, value),
+                _ => self.waits(house, id, value),
+            }),
+            _ => {}
+        }
+    }
+
+    /// Watches every entity that stands literally in it.
+    fn literal(&mut self, house: &House, id: &EntityId, value: &Value) {
+        let mut ids = BTreeSet::new();
+        literal_ids(value, &mut ids);
+        for entity in ids.into_iter().filter(|entity| house.entities.contains_key(entity)) {
+            self.watch(entity, id, Condition::Any);
         }
     }
 
@@ -129,6 +163,7 @@ impl Triggers {
                 }
             }
             "event" => self.event(house, automation, map),
+            NOTIFICATION => self.events.entry(kind.to_owned()).or_default().push(automation.clone()),
             _ => {
                 for id in entities(house, map, &mut seen) {
                     // The newer purpose triggers (`light.turned_on`) name their domain.
@@ -139,7 +174,8 @@ impl Triggers {
                     }
                 }
                 literal_ids(&Value::Object(map.clone()), &mut seen);
-                for id in seen.iter().filter(|id| house.entities.contains_key(*id)) {
+                seen.retain(|id| house.entities.contains_key(id));
+                for id in &seen {
                     self.watch(id.clone(), automation, Condition::Any);
                 }
                 if seen.is_empty() {

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::entity::{Guarded, Look, own_guard};
+use super::entity::{Guarded, Look, own_guard, relay_domain, works_a_door};
 use super::resolve::{self, Reading};
 use super::table::{self, End, Kind, Row};
-use super::triggers::Ends;
+use super::triggers::{self, Ends};
 use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, states};
-use crate::house::{Body, EntityId, House};
+use crate::house::{Body, Entity, EntityId, House};
 
 mod ends;
 mod moves;
@@ -46,6 +46,9 @@ pub(super) enum Fate {
 
 const SEND: Fate = Fate::Send { toward_safety: false };
 
+/// Macros and automations that lead to each other are followed so far.
+const ROAD_STEPS_MAX: usize = 32;
+
 pub(super) struct Walk<'a> {
     pub facts: &'a Facts<'a>,
     pub origin: Origin,
@@ -54,10 +57,12 @@ pub(super) struct Walk<'a> {
     /// The outermost action, for the sentence.
     by: Option<(String, Option<EntityId>)>,
     seen: BTreeSet<EntityId>,
-    /// Macros and automations that are being asked what stopping them leaves undone.
-    stopping: BTreeSet<EntityId>,
+    /// Entities that were moved along, and whether toward safety.
+    moved: BTreeSet<(EntityId, bool)>,
     /// The caller handed values to a macro, so its templates may hold anything.
     foreign_values: bool,
+    /// Only counts moves toward safety; nobody reads the reasons.
+    counting: bool,
     /// Moves toward safety met, for "does stopping this leave a door open".
     pub secures: usize,
 }
@@ -71,8 +76,9 @@ impl<'a> Walk<'a> {
             path: Vec::new(),
             by: None,
             seen: BTreeSet::new(),
-            stopping: BTreeSet::new(),
+            moved: BTreeSet::new(),
             foreign_values: false,
+            counting: false,
             secures: 0,
         }
     }
@@ -154,7 +160,13 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         let mut fates = BTreeMap::new();
+        // A grant covers one road; the next entity's road to the same macro must be walked too.
+        let apart = self.path.is_empty() && !self.facts.policy.grants.is_empty();
         for id in entities {
+            if apart {
+                self.seen.clear();
+                self.moved.clear();
+            }
             fates.insert(id.clone(), self.entity(row.kind, action, id));
         }
         fates
@@ -198,6 +210,19 @@ impl<'a> Walk<'a> {
     fn notify(&mut self, action: &Action<'_>) {
         if let Some(key) = action.data.keys().find(|key| !matches!(key.as_str(), "message" | "title")) {
             self.asks(ReasonCode::NotifyExtra, action, None, Some(key.clone()));
+        }
+        if [action.domain, action.service].contains(&triggers::NOTIFICATION) {
+            self.raises(action, triggers::NOTIFICATION, None);
+        }
+    }
+
+    /// An event, and the automations that wait for it.
+    pub(super) fn raises(&mut self, action: &Action<'_>, event: &str, on: Option<&EntityId>) {
+        for automation in self.house().index.triggers.on_event(event) {
+            let name = self.name(&automation);
+            let step = Step::Event { event: event.to_owned(), automation: automation.clone(), name };
+            let by = on.map_or_else(|| action.name(), ToString::to_string);
+            self.step(&by, on, step, |walk| walk.body(action, &automation));
         }
     }
 
@@ -302,9 +327,17 @@ impl<'a> Walk<'a> {
                 self.plain(action, id, Look::List, End::Same);
                 self.runs(action, id);
             }
-            Kind::AutomationOn => self.plain(action, id, Look::List, End::On),
-            Kind::AutomationOff | Kind::AutomationToggle => {
+            Kind::AutomationOn => {
+                self.plain(action, id, Look::List, End::On);
+                self.enables(action, id);
+            }
+            Kind::AutomationOff => {
                 self.plain(action, id, Look::List, End::Either);
+                self.stops(action, id);
+            }
+            Kind::AutomationToggle => {
+                self.plain(action, id, Look::List, End::Either);
+                self.enables(action, id);
                 self.stops(action, id);
             }
             Kind::Harm => {
@@ -337,7 +370,8 @@ impl<'a> Walk<'a> {
                     self.members(action, value, "media_player");
                 }
             }
-            Kind::Opaque | Kind::Notify | Kind::Speech | Kind::SceneApply => {}
+            Kind::Notify | Kind::Speech => self.plain(action, id, Look::List, End::Any),
+            Kind::Opaque | Kind::SceneApply => {}
         }
         SEND
     }
@@ -361,23 +395,38 @@ impl<'a> Walk<'a> {
             };
             self.asks(code, action, Some(id), detail);
         }
-        if end == End::Same {
-            return;
-        }
         self.sets_off(action, id, &ends::of(action, end));
-        let along: Vec<EntityId> = if id.domain() == "scene" {
+        if end != End::Same {
+            self.along(action, id, entity, false);
+        }
+    }
+
+    /// What moves along: members of a hub's room, the source of a helper. A move toward safety takes
+    /// them along as they are meant to be, so their own guards do not count then.
+    pub(super) fn along(&mut self, action: &Action<'_>, id: &EntityId, entity: &Entity, securing: bool) {
+        let members: Vec<EntityId> = if id.domain() == "scene" {
             entity.info.wraps.clone()
         } else {
             entity.members().chain(entity.info.wraps.iter().cloned()).collect()
         };
-        for member in along {
-            if self.seen.insert(member.clone()) {
-                let step = Step::Moves { entity: member.clone() };
-                self.step(&action.name(), Some(id), step, |walk| {
-                    let look = if super::entity::relay_domain(member.domain()) { Look::Relay } else { Look::List };
-                    walk.plain(action, &member, look, End::Any);
-                });
+        for member in members {
+            let Some(other) = self.house().entity(member.as_str()) else { continue };
+            if !self.moved.insert((member.clone(), securing)) {
+                continue;
             }
+            let step = Step::Moves { entity: member.clone() };
+            self.step(&action.name(), Some(id), step, |walk| match member.domain() {
+                _ if securing => {
+                    walk.sets_off(action, &member, &Ends::Any);
+                    walk.along(action, &member, other, true);
+                }
+                _ if works_a_door(walk.facts, &member, other) => {
+                    walk.asks(ReasonCode::Opens, action, Some(&member), None);
+                    walk.sets_off(action, &member, &Ends::Any);
+                }
+                domain if relay_domain(domain) => walk.plain(action, &member, Look::Relay, End::Any),
+                _ => walk.plain(action, &member, Look::List, End::Any),
+            });
         }
     }
 
@@ -396,19 +445,26 @@ impl<'a> Walk<'a> {
     fn runs(&mut self, action: &Action<'_>, id: &EntityId) {
         let step = Step::Runs { entity: id.clone(), name: self.name(id) };
         let before = self.foreign_values;
-        self.foreign_values |=
-            self.path.is_empty() && (action.data.contains_key("variables") || action.service == id.object());
+        self.foreign_values |= self.path.is_empty()
+            && (action.data.contains_key("variables") || (action.service == id.object() && !action.data.is_empty()));
         self.step(&action.name(), Some(id), step, |walk| walk.body(action, id));
         self.foreign_values = before;
     }
 
+    /// What was turned off may run by itself again: by the clock, or when somebody comes home.
+    fn enables(&mut self, action: &Action<'_>, id: &EntityId) {
+        if self.house().entity(id.as_str()).and_then(|entity| entity.value()) != Some("on") {
+            self.runs(action, id);
+        }
+    }
+
     /// Turning it off stops what it was about to lock, close or arm.
     fn stops(&mut self, action: &Action<'_>, id: &EntityId) {
-        if !self.stopping.insert(id.clone()) {
+        if self.counting {
             return;
         }
         let mut inner = Walk::new(self.facts, self.origin);
-        inner.stopping = self.stopping.clone();
+        inner.counting = true;
         inner.body(action, id);
         let unreadable = !matches!(self.house().bodies.of(id), Some(Body::Config(_)));
         if inner.secures > 0 || unreadable {
@@ -427,6 +483,13 @@ impl<'a> Walk<'a> {
     pub(super) fn body(&mut self, action: &Action<'_>, id: &EntityId) {
         if !self.seen.insert(id.clone()) {
             return;
+        }
+        if self.path.len() > ROAD_STEPS_MAX {
+            return self.asks(ReasonCode::OpaqueBody, action, Some(id), Some("nesting".to_owned()));
+        }
+        if id.domain() == "automation" {
+            // Running shows in its attributes, and is an event.
+            self.sets_off(action, id, &Ends::Known(Vec::new()));
         }
         match self.house().bodies.of(id) {
             Some(Body::Config(config)) if id.domain() == "scene" => states::scene(self, id, config),

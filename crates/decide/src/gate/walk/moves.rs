@@ -45,6 +45,9 @@ fn secure(walk: &mut Walk<'_>, action: &Action<'_>, id: &EntityId, ends: &[&str]
     walk.secures += 1;
     let ends = Ends::Known(ends.iter().map(|end| (*end).to_owned()).collect());
     walk.sets_off(action, id, &ends);
+    if let Some(entity) = walk.house().entity(id.as_str()) {
+        walk.along(action, id, entity, true);
+    }
     SAFE
 }
 
@@ -77,6 +80,7 @@ fn way_of(way: CoverMove, action: &Action<'_>) -> CoverMove {
 pub(super) fn cover(walk: &mut Walk<'_>, way: CoverMove, action: &Action<'_>, id: &EntityId, entity: &Entity) -> Fate {
     if !guarded_cover(walk.facts, id, entity) {
         walk.sets_off(action, id, &Ends::Any);
+        walk.along(action, id, entity, false);
         return SEND;
     }
     let state = entity.value().unwrap_or("unknown");
