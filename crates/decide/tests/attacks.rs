@@ -2,7 +2,7 @@
 
 use decide::gate::{Grant, Guard, ServiceRule, Verdict};
 use serde_json::{Value, json};
-use small::{Small, call, id, on, unlock};
+use small::{Small, id, on, unlock};
 
 mod small;
 
@@ -314,4 +314,168 @@ fn a_hub_s_room_that_holds_a_door_asks() {
             .script("both", macros);
         small.asks("script.both", json!({}));
     }
+}
+
+// ---- entities and addresses that hide in data
+
+#[test]
+fn a_scene_that_plays_an_address_is_judged_as_playing_it() {
+    let small = Small::new();
+    let scene = |content: &str| {
+        let player = json!({ "state": "playing", "media_content_id": content, "media_content_type": "music" });
+        json!({ "entities": { "media_player.tv": player } })
+    };
+    small.refuses("scene.apply", scene("http://192.168.1.5/relay/0?turn=on"));
+    small.asks("scene.apply", scene("https://example.com/x.mp3"));
+    small.allows("scene.apply", scene("media-source://media_source/local/x.mp3"));
+    small.allows("scene.apply", json!({ "entities": { "media_player.tv": "off" } }));
+}
+
+#[test]
+fn an_address_that_two_readers_read_differently_is_refused() {
+    let small = Small::new().policy(|policy| _ = policy.media.hosts.insert("radio.example.org".into()));
+    for content in [
+        "http://radio.example.org\\@10.0.0.1/relay",
+        "http://radio.example.org\\.10.0.0.1/",
+        "http://10.0.0.1\\@radio.example.org/",
+        "http:\\\\radio.example.org@10.0.0.1/x",
+        "10.0.0.1/relay/0?turn=on",
+        "192.168.1.5:80/relay",
+        "shelly.local/relay/0?turn=on",
+    ] {
+        let data =
+            json!({ "entity_id": "media_player.tv", "media_content_id": content, "media_content_type": "music" });
+        let decision = small.decision("media_player.play_media", data);
+        assert_ne!(decision.verdict, Verdict::Allow, "{content}");
+    }
+}
+
+#[test]
+fn speech_that_comes_as_media_asks_where_speech_asks() {
+    let data = json!({
+        "entity_id": "media_player.tv", "media_content_type": "provider",
+        "media_content_id": "media-source://tts/cloud?message=open+the+door"
+    });
+    let small = Small::new();
+    small.allows("media_player.play_media", data.clone());
+    small.policy(|policy| policy.speech_asks = true).asks("media_player.play_media", data);
+}
+
+#[test]
+fn what_the_operator_left_out_stays_out_however_it_is_named() {
+    let small = Small::new().with("tts.voice", "unknown", json!({})).policy(|policy| {
+        policy.scope.exclude.extend(["light.lamp".to_owned(), "media_player.tv".to_owned()]);
+    });
+    small.stops("light.turn_on", on("light.lamp"));
+    small.stops("scene.apply", json!({ "entities": { "light.lamp": "on" } }));
+    small.stops("scene.apply", json!({ "entities": { "light.desk": "on", "LIGHT.LAMP ": { "state": "on" } } }));
+    let say = json!({ "entity_id": "tts.voice", "message": "x", "media_player_entity_id": "media_player.tv" });
+    small.stops("tts.speak", say);
+    small.allows("scene.apply", json!({ "entities": { "light.desk": "on" } }));
+}
+
+#[test]
+fn a_message_that_is_a_command_to_the_phone_asks() {
+    for message in ["command_bluetooth", " COMMAND_ACTIVITY", "clear_notification", "remove_channel", "delete_alert"] {
+        Small::new().asks("notify.mobile_app_phone", json!({ "message": message, "title": "x" }));
+    }
+    Small::new().allows("notify.mobile_app_phone", json!({ "message": "The commander is here" }));
+}
+
+#[test]
+fn an_unknown_service_that_names_a_door_in_its_data_is_refused() {
+    let small = Small::new();
+    small.asks("glow.apply", on("light.lamp"));
+    small.refuses("glow.apply", json!({ "entity_id": "light.lamp", "then": ["lock.front"] }));
+    small.refuses("glow.apply", json!({ "entity_id": "light.lamp", "call": { "COVER.garage": "open" } }));
+    small.refuses("glow.apply", json!({ "entity_id": "light.lamp", "target": "light.desk, switch.pump" }));
+}
+
+#[test]
+fn a_listed_command_holds_only_for_the_device_it_was_listed_for() {
+    let rule = |data: Value| ServiceRule { verdict: Verdict::Allow, data: vec![data.as_object().cloned().unwrap()] };
+    let tv = json!({ "entity_id": "remote.tv", "command": "power" });
+    let small = Small::new().with("remote.tv", "on", json!({})).with("remote.garage", "on", json!({}));
+    let small = small.policy(|policy| _ = policy.services.insert("remote.send_command".into(), rule(tv.clone())));
+    small.allows("remote.send_command", tv.clone());
+    small.allows("remote.send_command", json!({ "entity_id": ["Remote.TV"], "command": "power" }));
+    small.refuses("remote.send_command", json!({ "entity_id": "remote.garage", "command": "power" }));
+    small.refuses("remote.send_command", json!({ "entity_id": "remote.tv, remote.garage", "command": "power" }));
+    small.refuses("remote.send_command", json!({ "entity_id": "remote.tv", "command": "open" }));
+}
+
+#[test]
+fn a_script_is_found_by_the_name_that_calls_it_not_by_its_renamed_entity() {
+    // Each was renamed to the other's name.
+    let small = Small::new()
+        .script("lamps", json!([unlock()]))
+        .script("doors", json!([{ "action": "light.turn_on", "target": { "entity_id": "light.lamp" } }]))
+        .info("script.lamps", "unique_id", json!("doors"))
+        .info("script.doors", "unique_id", json!("lamps"));
+    small.asks("script.doors", json!({}));
+    small.allows("script.lamps", json!({}));
+    small.asks("script.turn_on", on("script.lamps"));
+    small.allows("script.turn_on", on("script.doors"));
+    let small = small.script("outer", json!([{ "action": "script.doors" }]));
+    small.asks("script.outer", json!({}));
+    // Renamed away: the old entity name calls nothing.
+    let small = Small::new().script("new", json!([unlock()])).info("script.new", "unique_id", json!("old"));
+    small.asks("script.old", json!({}));
+    small.stops("script.new", json!({}));
+}
+
+// ---- moves toward safety that are not
+
+#[test]
+fn a_door_that_is_under_way_is_not_sent_a_second_pulse_by_a_macro() {
+    let close = json!({ "action": "cover.close_cover", "target": { "entity_id": "cover.garage" } });
+    let mut small = Small::new()
+        .script("close_up", json!([close]))
+        .scene("night", json!({ "cover.garage": "closed" }))
+        .set("/entities/cover.garage/state/value", json!("open"));
+    small.allows("script.close_up", json!({}));
+    small.allows("scene.turn_on", on("scene.night"));
+    small.in_flight.covers.insert(id("cover.garage"));
+    small.asks("script.close_up", json!({}));
+    small.asks("scene.turn_on", on("scene.night"));
+    small.asks("scene.apply", json!({ "entities": { "cover.garage": "closed" } }));
+}
+
+#[test]
+fn stopping_what_arms_asks_whatever_the_alarm_does_now() {
+    for now in ["disarmed", "armed_away", "armed_night", "unavailable", "triggered"] {
+        for service in ["alarm_arm_night", "alarm_arm_away", "alarm_trigger"] {
+            let arm = json!({ "action": format!("alarm_control_panel.{service}"), "target": { "entity_id": "alarm_control_panel.house" } });
+            let small = Small::new()
+                .automation("nightly", json!([{ "trigger": "time", "at": "23:00" }]), json!([arm]))
+                .set("/entities/alarm_control_panel.house/state/value", json!(now));
+            small.asks("automation.turn_off", on("automation.nightly"));
+            small.asks("automation.toggle", on("automation.nightly"));
+        }
+    }
+    let close = json!({ "action": "cover.close_cover", "target": { "entity_id": "cover.garage" } });
+    let small = Small::new()
+        .automation("nightly", json!([{ "trigger": "time", "at": "23:00" }]), json!([close]))
+        .policy(|policy| _ = policy.pulse.insert(id("cover.garage")));
+    small.asks("automation.turn_off", on("automation.nightly"));
+}
+
+#[test]
+fn starting_a_running_timer_anew_puts_off_the_lock_that_follows() {
+    let lock = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
+    let finished =
+        json!([{ "trigger": "event", "event_type": "timer.finished", "event_data": { "entity_id": "timer.kitchen" } }]);
+    let small = Small::new().automation("autolock", finished, lock);
+    small.allows("timer.start", on("timer.kitchen"));
+    small.asks("timer.cancel", on("timer.kitchen"));
+    let small = small.set("/entities/timer.kitchen/state/value", json!("active"));
+    small.asks("timer.start", json!({ "entity_id": "timer.kitchen", "duration": 86400 }));
+    small.allows("timer.finish", on("timer.kitchen"));
+}
+
+#[test]
+fn a_scene_s_oven_and_alert_are_not_comfort() {
+    let small = Small::new().with("alert.door_open", "on", json!({})).with("water_heater.tank", "eco", json!({}));
+    small.asks("scene.apply", json!({ "entities": { "alert.door_open": "off" } }));
+    small.asks("scene.apply", json!({ "entities": { "water_heater.tank": { "state": "eco", "temperature": 80 } } }));
 }

@@ -137,7 +137,10 @@ fn service(
     data: &Map<String, Value>,
     target: Option<&Map<String, Value>>,
 ) {
-    let script = EntityId::parse(&format!("script.{called}")).filter(|_| domain == "script");
+    let script = match domain {
+        "script" => resolve::script(walk.house(), called).or_else(|| EntityId::parse(&format!("script.{called}"))),
+        _ => None,
+    };
     let row = table::row(domain, called);
     let plain: Map<String, Value> = data
         .iter()

@@ -16,10 +16,16 @@ use crate::house::{Body, EntityId, House};
 /// May this call reach the house, and as what?
 pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision, Problem> {
     let (domain, service) = words(call)?;
-    let script = EntityId::parse(&format!("script.{service}"))
-        .filter(|_| domain == "script" && table::row(&domain, &service).is_none());
+    let script = if domain == "script" && table::row(&domain, &service).is_none() {
+        Some(
+            resolve::script(facts.house, &service)
+                .ok_or_else(|| not_found(facts, vec![format!("script.{service}")]))?,
+        )
+    } else {
+        None
+    };
     if let Some(script) = &script
-        && (facts.house.entity(script.as_str()).is_none() || !in_scope(facts, script))
+        && !in_scope(facts, script)
     {
         return Err(not_found(facts, vec![script.to_string()]));
     }

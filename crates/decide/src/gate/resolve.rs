@@ -140,6 +140,16 @@ pub(super) fn expand(house: &House, id: &EntityId, into: &mut BTreeSet<EntityId>
     }
 }
 
+/// The script that `script.NAME` calls: the name is the script's own, which its entity may have lost.
+pub(super) fn script(house: &House, name: &str) -> Option<EntityId> {
+    let own = |entity: &Entity| entity.info.unique_id.as_deref().map(|own| own == name);
+    let named = house.domain("script").find(|(_, entity)| own(entity) == Some(true)).map(|(id, _)| id.clone());
+    named.or_else(|| {
+        let id = EntityId::parse(&format!("script.{name}"))?;
+        house.entity(id.as_str()).is_some_and(|entity| own(entity).is_none()).then_some(id)
+    })
+}
+
 /// An old-style group or one of the group integration: moving it is moving its members.
 pub(super) fn plain_group(id: &EntityId, entity: &Entity) -> bool {
     let group = id.domain() == "group" || entity.info.platform.as_deref() == Some("group");

@@ -1,9 +1,11 @@
 //! States that a scene or `scene.apply` gives to entities, judged as the actions that make them.
 //! Start at [`apply`]. Invariant: a state that is not known for a guarded domain counts as opening.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
-use super::resolve::{expand, plain_group};
+use super::resolve::{expand, in_scope, plain_group};
 use super::table::{self, Kind};
 use super::walk::{Action, Walk, has_template};
 use super::{ReasonCode, Risk, Verdict};
@@ -18,9 +20,10 @@ pub(super) fn apply(walk: &mut Walk<'_>, action: &Action<'_>) {
     match action.data.get("entities") {
         Some(Value::Object(entities)) => {
             for (key, state) in entities {
-                let known = EntityId::parse(key).is_some_and(|id| walk.house().entities.contains_key(&id));
-                if known {
+                if EntityId::parse(key).is_some_and(|id| may_touch(walk, &id)) {
+                    walk.as_one = true;
                     one(walk, action, key, state);
+                    walk.as_one = false;
                 } else {
                     let what = crate::text::clean(key, 60);
                     walk.note(
@@ -36,6 +39,13 @@ pub(super) fn apply(walk: &mut Walk<'_>, action: &Action<'_>) {
         }
         _ => walk.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::BadStates, &action.name(), None, None),
     }
+}
+
+/// It is there, and neither it nor any member is left out by the operator.
+fn may_touch(walk: &Walk<'_>, id: &EntityId) -> bool {
+    let mut members = BTreeSet::from([id.clone()]);
+    expand(walk.house(), id, &mut members);
+    walk.house().entities.contains_key(id) && members.iter().all(|member| in_scope(walk.facts, member))
 }
 
 /// An editor scene's body.
@@ -118,7 +128,7 @@ fn one(walk: &mut Walk<'_>, action: &Action<'_>, key: &str, wanted: &Value) {
     };
     let Some(entity) = walk.house().entity(id.as_str()) else { return };
     if plain_group(&id, entity) {
-        let mut members = std::collections::BTreeSet::new();
+        let mut members = BTreeSet::new();
         expand(walk.house(), &id, &mut members);
         for member in members {
             if let Some(entity) = walk.house().entity(member.as_str()) {
@@ -215,6 +225,11 @@ fn as_service(
             Some("turn_on")
         }
         ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "off") => Some("turn_off"),
+        ("media_player", state) if state != "off" => {
+            let content = attributes.get("media_content_id").filter(|content| !content.is_null());
+            data.extend(content.map(|content| ("media_content_id".to_owned(), content.clone())));
+            Some("play_media")
+        }
         ("automation", "on") => Some("turn_on"),
         ("automation", _) => Some("turn_off"),
         ("lawn_mower", "docked" | "paused" | "returning") => Some("dock"),

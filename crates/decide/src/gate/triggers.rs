@@ -311,7 +311,7 @@ fn entities(house: &House, map: &Map<String, Value>, seen: &mut BTreeSet<EntityI
 }
 
 /// Entity ids that stand literally in any text, a template included.
-fn literal_ids(value: &Value, into: &mut BTreeSet<EntityId>) {
+pub(super) fn literal_ids(value: &Value, into: &mut BTreeSet<EntityId>) {
     match value {
         Value::String(text) => {
             for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')) {

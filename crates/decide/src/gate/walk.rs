@@ -9,14 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::entity::{Guarded, Look, own_guard, relay_domain, works_a_door};
-use super::resolve::{self, Reading};
+
 use super::table::{self, End, Kind, Row};
-use super::triggers::{self, Ends};
+use super::triggers::Ends;
 use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, states};
 use crate::house::{Body, Entity, EntityId, House};
 
 mod ends;
+mod messages;
 mod moves;
+mod opaque;
 
 /// An action on entities, from a call or from a body.
 pub(super) struct Action<'a> {
@@ -59,6 +61,8 @@ pub(super) struct Walk<'a> {
     seen: BTreeSet<EntityId>,
     /// Entities that were moved along, and whether toward safety.
     moved: BTreeSet<(EntityId, bool)>,
+    /// The states of a scene go out as one: none of them can be left out.
+    pub as_one: bool,
     /// The caller handed values to a macro, so its templates may hold anything.
     foreign_values: bool,
     /// Only counts moves toward safety; nobody reads the reasons.
@@ -77,6 +81,7 @@ impl<'a> Walk<'a> {
             by: None,
             seen: BTreeSet::new(),
             moved: BTreeSet::new(),
+            as_one: false,
             foreign_values: false,
             counting: false,
             secures: 0,
@@ -85,6 +90,11 @@ impl<'a> Walk<'a> {
 
     pub(super) fn house(&self) -> &'a House {
         self.facts.house
+    }
+
+    /// The call itself, whose entities can be sent or left out one by one.
+    fn alone(&self) -> bool {
+        self.path.is_empty() && !self.as_one
     }
 
     /// Leaves a reason.
@@ -148,13 +158,13 @@ impl<'a> Walk<'a> {
         entities: &BTreeSet<EntityId>,
     ) -> BTreeMap<EntityId, Fate> {
         let Some(row) = row else {
-            self.unknown(action, entities);
+            opaque::unknown(self, action, entities);
             return entities.iter().map(|id| (id.clone(), SEND)).collect();
         };
         match row.kind {
-            Kind::Opaque => self.opaque(action),
-            Kind::Notify => self.notify(action),
-            Kind::Speech => self.speech(action),
+            Kind::Opaque => opaque::judge(self, action, entities),
+            Kind::Notify => messages::notify(self, action),
+            Kind::Speech => messages::speech(self, action),
             Kind::SceneApply => states::apply(self, action),
             Kind::Blind if entities.is_empty() => self.asks(ReasonCode::Blinds, action, None, None),
             _ => {}
@@ -172,50 +182,6 @@ impl<'a> Walk<'a> {
         fates
     }
 
-    fn unknown(&mut self, action: &Action<'_>, entities: &BTreeSet<EntityId>) {
-        if self.listed(action) {
-            return;
-        }
-        let harmless = !entities.is_empty() && entities.iter().all(|id| table::harmless_domain(id.domain()));
-        let verdict = if harmless { Verdict::Ask } else { Verdict::Refuse };
-        self.note(verdict, Some(Risk::Security), ReasonCode::UnknownService, &action.name(), None, None);
-        if harmless {
-            for id in entities {
-                self.sets_off(action, id, &Ends::Any);
-            }
-        }
-    }
-
-    fn opaque(&mut self, action: &Action<'_>) {
-        if !self.listed(action) {
-            self.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::Opaque, &action.name(), None, None);
-        }
-    }
-
-    /// Whether the operator listed this very service (leaving the reason that goes with it).
-    fn listed(&mut self, action: &Action<'_>) -> bool {
-        let name = action.name();
-        let Some(rule) = self.facts.policy.services.get(&name) else { return false };
-        if rule.verdict == Verdict::Refuse
-            || (!rule.data.is_empty() && !rule.data.iter().any(|data| data == action.data))
-        {
-            return false;
-        }
-        if rule.verdict == Verdict::Ask {
-            self.note(Verdict::Ask, Some(Risk::Security), ReasonCode::ListedAsks, &name, None, None);
-        }
-        true
-    }
-
-    fn notify(&mut self, action: &Action<'_>) {
-        if let Some(key) = action.data.keys().find(|key| !matches!(key.as_str(), "message" | "title")) {
-            self.asks(ReasonCode::NotifyExtra, action, None, Some(key.clone()));
-        }
-        if [action.domain, action.service].contains(&triggers::NOTIFICATION) {
-            self.raises(action, triggers::NOTIFICATION, None);
-        }
-    }
-
     /// An event, and the automations that wait for it.
     pub(super) fn raises(&mut self, action: &Action<'_>, event: &str, on: Option<&EntityId>) {
         for automation in self.house().index.triggers.on_event(event) {
@@ -223,65 +189,6 @@ impl<'a> Walk<'a> {
             let step = Step::Event { event: event.to_owned(), automation: automation.clone(), name };
             let by = on.map_or_else(|| action.name(), ToString::to_string);
             self.step(&by, on, step, |walk| walk.body(action, &automation));
-        }
-    }
-
-    fn speech(&mut self, action: &Action<'_>) {
-        if self.facts.policy.speech_asks {
-            self.asks(ReasonCode::Speech, action, None, None);
-        }
-        for key in ["media_id", "preannounce_media_id"] {
-            if let Some(value) = action.data.get(key) {
-                self.media(action, value);
-            }
-        }
-        if let Some(value) = action.data.get("media_player_entity_id") {
-            self.members(action, value, "media_player");
-        }
-    }
-
-    fn media(&mut self, action: &Action<'_>, value: &Value) {
-        match value {
-            Value::String(text) if is_template(text) => {
-                self.asks(ReasonCode::Media, action, None, Some("template".to_owned()))
-            }
-            Value::String(text) => {
-                let verdict = super::media::judge_media(text, &self.facts.policy.media.hosts);
-                if verdict != Verdict::Allow {
-                    self.note(verdict, Some(Risk::Security), ReasonCode::Media, &action.name(), None, None);
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.media(action, item)),
-            Value::Object(map) => map.iter().for_each(|(key, item)| match key.as_str() {
-                "media_content_id" => self.media(action, item),
-                "media_content_type" => {}
-                _ => self.asks(ReasonCode::Media, action, None, Some(crate::text::clean(key, 40))),
-            }),
-            _ => {}
-        }
-    }
-
-    /// Entities that hide in a data key: each must be of the domain that belongs there.
-    fn members(&mut self, action: &Action<'_>, value: &Value, domain: &str) {
-        let map = Map::from_iter([("entity_id".to_owned(), value.clone())]);
-        match resolve::targets(self.house(), [Some(&map), None], Reading::Call) {
-            Ok(found) if !found.templated && found.unknown.is_empty() && !found.all => {
-                for id in found.direct {
-                    if id.domain() == domain {
-                        self.entity(Kind::Comfort(End::Any), action, &id);
-                    } else {
-                        self.note(
-                            Verdict::Refuse,
-                            Some(Risk::Security),
-                            ReasonCode::WrongMember,
-                            &action.name(),
-                            Some(&id),
-                            None,
-                        );
-                    }
-                }
-            }
-            _ => self.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::WrongMember, &action.name(), None, None),
         }
     }
 
@@ -341,6 +248,8 @@ impl<'a> Walk<'a> {
                 self.stops(action, id);
             }
             Kind::Harm => {
+                // A siren is part of the alarm.
+                self.secures += usize::from(id.domain() == "siren");
                 self.asks_harm(ReasonCode::Harm, action, Some(id), None);
                 self.plain(action, id, Look::Relay, End::Any);
             }
@@ -348,7 +257,13 @@ impl<'a> Walk<'a> {
                 self.asks(ReasonCode::Blinds, action, Some(id), None);
                 self.plain(action, id, Look::List, End::Any);
             }
-            Kind::TimerRun => self.plain(action, id, Look::List, End::Any),
+            Kind::TimerRun => {
+                self.plain(action, id, Look::List, End::Any);
+                // Started anew while it runs, it ends later.
+                if action.service == "start" && entity.value() != Some("idle") {
+                    self.stops_what_follows(action, id);
+                }
+            }
             Kind::TimerStop => {
                 self.plain(action, id, Look::List, End::Any);
                 self.stops_what_follows(action, id);
@@ -357,7 +272,7 @@ impl<'a> Walk<'a> {
                 self.plain(action, id, Look::List, End::Any);
                 for key in ["media_content_id", "media"] {
                     if let Some(value) = action.data.get(key) {
-                        self.media(action, value);
+                        messages::media(self, action, value);
                     }
                 }
                 if action.data.contains_key("extra") {
@@ -367,7 +282,7 @@ impl<'a> Walk<'a> {
             Kind::Join => {
                 self.plain(action, id, Look::List, End::Any);
                 if let Some(value) = action.data.get("group_members") {
-                    self.members(action, value, "media_player");
+                    messages::members(self, action, value, "media_player");
                 }
             }
             Kind::Notify | Kind::Speech => self.plain(action, id, Look::List, End::Any),
