@@ -247,3 +247,114 @@ impl Picture {
         self.next.readiness = decide::house::Readiness::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn registries(entries: &Value) -> Registries {
+        let mut pool = Pool::default();
+        Registries {
+            entries: registry::entities(&entries.to_string(), &mut pool).unwrap(),
+            devices: registry::devices(r#"[{"id": "d1", "name": "Lamp", "area_id": "kitchen"}]"#, &mut pool).unwrap(),
+            areas: registry::areas(r#"[{"area_id": "kitchen", "name": "厨房 Kitchen"}]"#, &mut pool).unwrap(),
+            ..Registries::default()
+        }
+    }
+
+    #[test]
+    fn a_transcript_of_a_house_becomes_its_picture() {
+        let keeper = Keeper::default();
+        keeper.states(
+            r#"{"a": {"light.lamp": {"s": "off", "a": {"friendly_name": "Lamp"}, "c": "1", "lc": 1.5},
+                      "group.all": {"s": "off", "a": {"entity_id": ["light.lamp"]}, "lc": 1.5, "lu": 2.5},
+                      "not an id": {"s": "off"}}}"#,
+        );
+        let entries = json!([
+            { "entity_id": "light.lamp", "id": "u1", "device_id": "d1", "platform": "demo" },
+            { "entity_id": "light.off", "disabled_by": "user", "device_id": "d1" },
+        ]);
+        keeper.draw(|picture| picture.registries(registries(&entries)));
+        keeper.states(r#"{"c": {"light.lamp": {"+": {"s": "on", "lc": 9.0, "a": {"brightness": 7}}}}}"#);
+        let house = keeper.house();
+        let lamp = house.entity("light.lamp").unwrap();
+        assert_eq!((lamp.value(), lamp.attribute("brightness")), (Some("on"), Some(&json!(7))));
+        assert_eq!(lamp.state.as_ref().unwrap().last_updated, 9.0);
+        assert_eq!(&*house.area_of(lamp).unwrap().1.name, "厨房 Kitchen");
+        assert!(house.entity("light.off").is_some_and(|entity| entity.info.disabled && entity.state.is_none()));
+        assert_eq!(house.index.by_area["kitchen"].len(), 2);
+        assert_eq!(house.index.contained_in["light.lamp"].len(), 1);
+        // Removed, but still registered: known, without a state.
+        keeper.states(r#"{"r": ["light.lamp", "group.all"]}"#);
+        let house = keeper.house();
+        assert!(house.entity("light.lamp").unwrap().state.is_none());
+        assert!(house.entity("group.all").is_none());
+        assert!(!house.index.contained_in.contains_key("light.lamp"));
+    }
+
+    #[test]
+    fn what_is_gone_after_a_break_is_gone_from_the_picture() {
+        let keeper = Keeper::default();
+        keeper.draw(|picture| picture.registries(registries(&json!([]))));
+        keeper.states(r#"{"a": {"light.a": {"s": "on"}, "light.b": {"s": "on"}}}"#);
+        keeper.draw(Picture::disconnected);
+        let house = keeper.house();
+        assert!(house.entity("light.b").is_some() && !house.readiness.states);
+        keeper.states(r#"{"a": {"light.a": {"s": "off"}}}"#);
+        let house = keeper.house();
+        assert!(house.entity("light.b").is_none() && house.readiness.states);
+    }
+
+    /// Ids few enough that changes meet.
+    fn any_id() -> impl Strategy<Value = String> {
+        "(light|group)\\.[a-c]".prop_map(String::from)
+    }
+
+    fn any_event() -> impl Strategy<Value = Value> {
+        let attributes = prop_oneof![
+            Just(json!({})),
+            any_id().prop_map(|member| json!({ "entity_id": [member] })),
+            "[x-z]".prop_map(|name| json!({ "friendly_name": name })),
+        ];
+        prop_oneof![
+            (any_id(), attributes.clone()).prop_map(|(id, a)| json!({ "a": { id: { "s": "on", "a": a } } })),
+            (any_id(), attributes, any::<bool>()).prop_map(|(id, a, removes)| {
+                let minus = if removes { json!({ "a": ["entity_id"] }) } else { json!({}) };
+                json!({ "c": { id: { "+": { "s": "off", "a": a }, "-": minus } } })
+            }),
+            any_id().prop_map(|id| json!({ "r": [id] })),
+            any_id().prop_map(|id| json!({ "entry": { "entity_id": id, "device_id": "d1" } })),
+            any_id().prop_map(|id| json!({ "gone": id })),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_picture_changed_bit_by_bit_is_the_picture_drawn_at_once(events in proptest::collection::vec(any_event(), 1..20)) {
+            let keeper = Keeper::default();
+            keeper.draw(|picture| picture.registries(registries(&json!([{ "entity_id": "light.a", "device_id": "d1" }]))));
+            keeper.states(r#"{"a": {"light.a": {"s": "on"}, "group.a": {"s": "on", "a": {"entity_id": ["light.a"]}}}}"#);
+            for event in events {
+                if let Some(entry) = event.get("entry") {
+                    let read = registry::entities(&json!([entry]).to_string(), &mut Pool::default()).unwrap();
+                    let ids: Vec<_> = read.keys().cloned().collect();
+                    keeper.draw(|picture| picture.entries(&ids, read.into_iter().collect()));
+                } else if let Some(gone) = event["gone"].as_str() {
+                    keeper.draw(|picture| picture.entries(&[EntityId::parse(gone).unwrap()], Vec::new()));
+                } else {
+                    keeper.states(&event.to_string());
+                }
+            }
+            let bit_by_bit = keeper.house();
+            keeper.draw(|picture| {
+                let states = picture.present_states();
+                picture.redraw(states);
+            });
+            let at_once = keeper.house();
+            prop_assert_eq!(format!("{:?}", bit_by_bit.entities), format!("{:?}", at_once.entities));
+            prop_assert_eq!(format!("{:?}", bit_by_bit.index), format!("{:?}", at_once.index));
+        }
+    }
+}
