@@ -5,10 +5,11 @@
 //! whatever is published has an index that fits its registries, memberships and bodies.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use decide::house::{Area, Bodies, Device, Entity, EntityId, Floor, House, Label, State};
+use decide::house::{Area, Bodies, Body, Device, Entity, EntityId, Floor, House, Label, State};
 use tokio::sync::watch;
 
 use crate::changes::Changes;
@@ -22,6 +23,8 @@ pub(crate) struct Keeper {
     picture: Mutex<Picture>,
     published: ArcSwap<House>,
     version: watch::Sender<u64>,
+    /// Numbers the readings of bodies in the order they began.
+    readings: AtomicU64,
     pub changes: Changes,
 }
 
@@ -33,6 +36,16 @@ pub(crate) struct Picture {
     exposed: BTreeMap<EntityId, bool>,
     pub pool: Pool,
     index_stale: bool,
+    /// Which reading each body is from.
+    body_readings: BTreeMap<EntityId, u64>,
+}
+
+/// One macro's body as read just now; nothing when the macro is gone.
+pub(crate) struct ReadBody {
+    pub id: EntityId,
+    pub body: Option<Body>,
+    /// What it has to do with, where the body cannot be read.
+    pub related: Vec<EntityId>,
 }
 
 /// The registries as read together.
@@ -55,6 +68,11 @@ impl Keeper {
     /// Tells when there is a newer picture.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
+    }
+
+    /// A number for a reading of bodies that begins now.
+    pub fn begin_reading(&self) -> u64 {
+        self.readings.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Changes the picture and publishes it.
@@ -233,9 +251,29 @@ impl Picture {
         self.next.services = Arc::new(services);
     }
 
-    pub fn bodies(&mut self, change: impl FnOnce(&mut Bodies)) {
+    /// Takes what a reading found. What began earlier never replaces what began later.
+    pub fn bodies(&mut self, reading: u64, read: Vec<ReadBody>) {
         let mut bodies = Bodies::clone(&self.next.bodies);
-        change(&mut bodies);
+        for ReadBody { id, body, related } in read {
+            let newest = self.body_readings.entry(id.clone()).or_default();
+            if *newest > reading {
+                continue;
+            }
+            *newest = reading;
+            bodies.related.remove(&id);
+            if !related.is_empty() {
+                bodies.related.insert(id.clone(), related);
+            }
+            let kind = match id.domain() {
+                "script" => &mut bodies.scripts,
+                "scene" => &mut bodies.scenes,
+                _ => &mut bodies.automations,
+            };
+            match body {
+                Some(body) => drop(kind.insert(id, body)),
+                None => drop(kind.remove(&id)),
+            }
+        }
         if bodies != *self.next.bodies {
             self.next.bodies = Arc::new(bodies);
             self.index_stale = true;
