@@ -27,18 +27,9 @@ pub(super) fn negated(phrase: &Folded) -> bool {
 
 /// It asks, wonders or tells about it.
 fn asks(phrase: &Folded) -> bool {
-<<<<<<< HEAD
     LISTS.asks_first.at(phrase, 0).next().is_some()
         || LISTS.asks_last.before(phrase, phrase.len()).any(|(word, ())| word.len() < phrase.len())
         || stands(phrase, &LISTS.asks, None)
-=======
-    LISTS.asks_first.iter().any(|word| phrase.has_at(0, word))
-        || LISTS
-            .asks_last
-            .iter()
-            .any(|word| phrase.len() > word.len() && phrase.has_at(phrase.len() - word.len(), word))
-        || stands(phrase, &LISTS.asks, &[])
->>>>>>> attack
 }
 
 /// Does one of these stand anywhere, other than inside one of the exceptions?

@@ -73,11 +73,7 @@ impl Prepared {
     pub fn match_phrase(&self, phrase: &str) -> Match {
         if let Some(of) = EntityId::parse(phrase).and_then(|id| self.macros.binary_search_by(|it| it.id.cmp(&id)).ok())
         {
-<<<<<<< HEAD
             let fit = Fit { basis: Basis::Id, peeled: 0, name: None, moment: None, kind: None, lesser: 0 };
-=======
-            let fit = Fit { basis: Basis::Id, peeled: 0, name: None, moment: None, kind: None };
->>>>>>> attack
             return Match::One(self.hit(of, &fit, None));
         }
         match self.match_clause(phrase) {
@@ -256,11 +252,7 @@ impl Prepared {
             let part = phrase.text.part(reading.from, reading.to);
             let meant = moments::said(part.joined());
             for (number, name) in self.names.iter().enumerate() {
-<<<<<<< HEAD
                 let same_moment = meant.is_some_and(|moment| name.inside.contains(&moment));
-=======
-                let same_moment = meant.is_some_and(|moment| moments::is_part_of(moment, &name.full));
->>>>>>> attack
                 let within =
                     |part: &Folded, whole: &Folded| part.weight() >= LOOSE_WEIGHT_MIN && whole.find(part).is_some();
                 if same_moment || within(&part, &name.full) || within(&name.core, &part) {
@@ -268,11 +260,7 @@ impl Prepared {
                     self.add(
                         &mut fits,
                         number,
-<<<<<<< HEAD
                         Fit { basis: Basis::Part, peeled, name: None, moment: meant, kind: None, lesser: 0 },
-=======
-                        Fit { basis: Basis::Part, peeled, name: None, moment: meant, kind: None },
->>>>>>> attack
                     );
                 }
             }
@@ -341,11 +329,7 @@ fn means_in_latin(text: &Folded, reading: &Reading) -> bool {
 fn letters(part: &Folded) -> Vec<String> {
     const BEFORE: &[&str] =
         &["", "qing", "dakai", "kaiqi", "qidong", "zhixing", "yunxing", "qingdakai", "qingzhixing", "qingqidong"];
-<<<<<<< HEAD
     const BEHIND: &[&str] = &["", "moshi", "changjing", "jiaoben", "ba", "le", "la"];
-=======
-    const BEHIND: &[&str] = &["", "moshi", "changjing", "jiaoben"];
->>>>>>> attack
     let mut all = Vec::new();
     for whole in pinyin::spellings(part) {
         for before in BEFORE.iter().filter_map(|it| whole.strip_prefix(it)) {

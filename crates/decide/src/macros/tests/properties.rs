@@ -8,13 +8,10 @@ use crate::macros::{Basis, Candidate, Match, Prepared, match_phrase};
 use crate::text::fold;
 use std::sync::{Arc, LazyLock};
 
-<<<<<<< HEAD
 static HOMES: LazyLock<[Prepared; 3]> = LazyLock::new(|| {
     [family(), english_household(), chinese_household()].map(|home| Prepared::new(&home.candidates()))
 });
 
-=======
->>>>>>> attack
 const DENIALS: &[&str] = &[
     "不要",
     "别",
@@ -128,10 +125,6 @@ proptest! {
 
 #[test]
 fn long_and_repetitive_phrases_are_answered_like_any_other() {
-<<<<<<< HEAD
-=======
-    let home = family();
->>>>>>> attack
     for part in ["please ", "的", "请", "now ", "good night ", "wan an ", "乐", "a", "不", "可以吗", "the a my our "]
     {
         for count in [10, 40, 100, 2000] {

@@ -80,10 +80,7 @@ fn a_bare_short_word_never_stands_for_a_moment() {
             "ok",
             "thanks",
             "the house",
-<<<<<<< HEAD
             "home assistant",
-=======
->>>>>>> attack
             "a",
             "go",
             "lights",
