@@ -1,5 +1,18 @@
-//! Text from outside, made safe to quote. Start at [`clean`]. Invariant: what comes out has no
-//! control, bidirectional, zero-width or private-use character and is at most `max` characters long.
+//! Text from outside, made safe to quote. Start at [`clean`]; [`fold`] and [`score_name`] compare.
+//! Invariant: what `clean` gives has no control, bidirectional, zero-width or private-use character
+//! and is at most `max` characters long; what `fold` gives is for comparing and is never shown.
+
+#[cfg(test)]
+#[path = "text/tests.rs"]
+mod comparing;
+mod fold;
+mod names;
+pub(crate) mod pinyin;
+mod simplify;
+
+pub use fold::{FOLD_CHARS_MAX, Folded, fold};
+pub use names::{NAME_SCORE_MIN, names_match, score_folded, score_name};
+pub(crate) use names::{other_order, same_but_for_a_slip};
 
 /// Longest name that leaves this program, in characters.
 pub const NAME_CHARS_MAX: usize = 120;

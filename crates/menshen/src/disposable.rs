@@ -90,10 +90,7 @@ pub struct UpArguments {
 impl Default for UpArguments {
     fn default() -> Self {
         Self {
-            which: Which {
-                name: "default".into(),
-                json: false,
-            },
+            which: Which { name: "default".into(), json: false },
             version: None,
             port: None,
             language: "en".into(),
@@ -110,20 +107,12 @@ impl HomeCommand {
         match self.action {
             Action::Up(arguments) => {
                 let record = up(&folders, &arguments, &progress).await?;
-                answer(
-                    arguments.which.json,
-                    &record.answer("up"),
-                    &record.summary(),
-                )?;
+                answer(arguments.which.json, &record.answer("up"), &record.summary())?;
             }
             Action::Status(which) => return status(&folders, &which).await,
             Action::Down(which) => {
                 let was_there = up::down(&folders, &which.name, &progress).await?;
-                let text = if was_there {
-                    "the house is gone"
-                } else {
-                    "there was no such house"
-                };
+                let text = if was_there { "the house is gone" } else { "there was no such house" };
                 let body = json!({"ok": true, "action": "down", "name": which.name, "wasThere": was_there});
                 answer(which.json, &body, text)?;
             }
@@ -157,9 +146,7 @@ async fn status(folders: &Folders, which: &Which) -> Result<ExitCode> {
     });
     let what = match (&record, running) {
         (Some(record), true) => record.summary(),
-        (Some(_), false) => {
-            "the house is set up but not running; `menshen home up` starts it".into()
-        }
+        (Some(_), false) => "the house is set up but not running; `menshen home up` starts it".into(),
         (None, _) => "no house; `menshen home up` makes one".into(),
     };
     answer(which.json, &body, &format!("{what}\n{}", machine.summary()))?;
@@ -167,10 +154,6 @@ async fn status(folders: &Folders, which: &Which) -> Result<ExitCode> {
 }
 
 fn answer(as_json: bool, body: &impl Serialize, text: &str) -> Result<()> {
-    let line = if as_json {
-        serde_json::to_string(body)?
-    } else {
-        text.to_owned()
-    };
+    let line = if as_json { serde_json::to_string(body)? } else { text.to_owned() };
     writeln!(std::io::stdout(), "{line}").context("nobody reads the answer")
 }

@@ -17,34 +17,16 @@ const TEMPLATE_NEW: &str = include_str!("../../house/config/template-new.yaml");
 
 /// Written as they are.
 const FILES: &[(&str, &str)] = &[
-    (
-        "packages/lights.yaml",
-        include_str!("../../house/config/lights.yaml"),
-    ),
-    (
-        "scenes.yaml",
-        include_str!("../../house/config/scenes.yaml"),
-    ),
-    (
-        "scripts.yaml",
-        include_str!("../../house/config/scripts.yaml"),
-    ),
-    (
-        "automations.yaml",
-        include_str!("../../house/config/automations.yaml"),
-    ),
-    (
-        "blueprints/script/menshen/let_guests_in.yaml",
-        include_str!("../../house/config/blueprints/let_guests_in.yaml"),
-    ),
+    ("packages/lights.yaml", include_str!("../../house/config/lights.yaml")),
+    ("scenes.yaml", include_str!("../../house/config/scenes.yaml")),
+    ("scripts.yaml", include_str!("../../house/config/scripts.yaml")),
+    ("automations.yaml", include_str!("../../house/config/automations.yaml")),
+    ("blueprints/script/menshen/let_guests_in.yaml", include_str!("../../house/config/blueprints/let_guests_in.yaml")),
     (
         "blueprints/automation/menshen/motion_light.yaml",
         include_str!("../../house/config/blueprints/motion_light.yaml"),
     ),
-    (
-        "python_scripts/opener.py",
-        "hass.services.call('lock', 'unlock', {'entity_id': 'lock.back_door'})\n",
-    ),
+    ("python_scripts/opener.py", "hass.services.call('lock', 'unlock', {'entity_id': 'lock.back_door'})\n"),
     ("custom_components/menshen_house/house.json", house::TEXT),
 ];
 
@@ -128,11 +110,7 @@ impl Release {
 
 pub fn write(folder: &Path, wish: &Wish) -> Result<()> {
     let release = wish.release;
-    let template = if release < Release(2025, 6) {
-        TEMPLATE_OLD
-    } else {
-        TEMPLATE_NEW
-    };
+    let template = if release < Release(2025, 6) { TEMPLATE_OLD } else { TEMPLATE_NEW };
     put(folder, "packages/template.yaml", template)?;
     put(folder, "packages/helpers.yaml", &helpers(wish))?;
     put(folder, "configuration.yaml", &configuration(wish))?;
@@ -163,10 +141,7 @@ fn configuration(wish: &Wish) -> String {
     let http = if wish.container || http_in_store(wish.release) {
         String::new()
     } else {
-        format!(
-            "http: {{server_host: 127.0.0.1, server_port: {}}}",
-            wish.port
-        )
+        format!("http: {{server_host: 127.0.0.1, server_port: {}}}", wish.port)
     };
     let mut extra = String::new();
     if wish.release < Release(2025, 1) {
@@ -175,11 +150,7 @@ fn configuration(wish: &Wish) -> String {
     if wish.bulk > 0 {
         extra.push_str(&format!("bulk_home: {{count: {}}}\n", wish.bulk));
     }
-    let language = if wish.language == "zh" {
-        "zh-Hans"
-    } else {
-        "en"
-    };
+    let language = if wish.language == "zh" { "zh-Hans" } else { "en" };
     CONFIGURATION
         .replace("@LANGUAGE@", language)
         .replace("@PORT@", &wish.port.to_string())
@@ -189,11 +160,7 @@ fn configuration(wish: &Wish) -> String {
 
 fn helpers(wish: &Wish) -> String {
     let id = |id: &str| {
-        if wish.release < Release(2024, 4) {
-            String::new()
-        } else {
-            format!(" unique_id: {id},")
-        }
+        if wish.release < Release(2024, 4) { String::new() } else { format!(" unique_id: {id},") }
     };
     // Inside a container the house reaches itself at the port it listens on.
     let port = if wish.container { 8123 } else { wish.port };
@@ -233,21 +200,12 @@ mod tests {
     use super::*;
 
     fn wish(release: &str) -> Wish<'static> {
-        Wish {
-            port: 8199,
-            language: "zh",
-            bulk: 0,
-            container: false,
-            release: Release::parse(release),
-        }
+        Wish { port: 8199, language: "zh", bulk: 0, container: false, release: Release::parse(release) }
     }
 
     #[test]
     fn the_port_is_told_to_each_release_in_the_way_that_it_keeps() {
-        assert!(
-            configuration(&wish("2024.3.3"))
-                .contains("http: {server_host: 127.0.0.1, server_port: 8199}")
-        );
+        assert!(configuration(&wish("2024.3.3")).contains("http: {server_host: 127.0.0.1, server_port: 8199}"));
         assert!(configuration(&wish("2026.2.3")).contains("server_host: 127.0.0.1"));
         assert!(!configuration(&wish("2026.11.0")).contains("http:\n"));
         assert!(!configuration(&wish("2026.11.0")).contains("server_host"));

@@ -40,16 +40,8 @@ pub async fn folder(folders: &Folders, set: &Set, progress: &Progress) -> Result
 
 async fn bootstrap(folder: &Path) -> Result<()> {
     if on_path("debootstrap").is_none() {
-        run::run(
-            Command::new("apt-get").args(["update", "-q"]),
-            STEP_SECS_MAX,
-        )
-        .await?;
-        run::run(
-            Command::new("apt-get").args(["install", "-y", "-q", "debootstrap"]),
-            STEP_SECS_MAX,
-        )
-        .await?;
+        run::run(Command::new("apt-get").args(["update", "-q"]), STEP_SECS_MAX).await?;
+        run::run(Command::new("apt-get").args(["install", "-y", "-q", "debootstrap"]), STEP_SECS_MAX).await?;
     }
     // An older debootstrap does not know the suite's name; all suites are made the same way.
     let scripts = Path::new("/usr/share/debootstrap/scripts");
@@ -57,13 +49,7 @@ async fn bootstrap(folder: &Path) -> Result<()> {
         symlink("sid", scripts.join(SUITE)).context("cannot teach debootstrap the suite")?;
     }
     let mut command = Command::new("debootstrap");
-    command
-        .args([
-            "--variant=minbase",
-            "--include=python3,python3-venv,ca-certificates",
-            SUITE,
-        ])
-        .arg(folder);
+    command.args(["--variant=minbase", "--include=python3,python3-venv,ca-certificates", SUITE]).arg(folder);
     run::run(&mut command, STEP_SECS_MAX).await.map(drop)
 }
 
@@ -78,67 +64,20 @@ async fn packages(folder: &Path, set: &Set) -> Result<()> {
     let list = Path::new("/").join(list.file_name().unwrap_or_default());
     let list = list.to_string_lossy();
     // The suite moves, and its file of dates is at times past its own; signatures are still checked.
-    inside(
-        folder,
-        &[
-            "apt-get",
-            "update",
-            "-q",
-            "-o",
-            "Acquire::Check-Valid-Until=false",
-        ],
-    )
-    .await?;
-    let get = [
-        "apt-get",
-        "install",
-        "-y",
-        "-q",
-        "--no-install-recommends",
-        "libturbojpeg0",
-    ];
+    inside(folder, &["apt-get", "update", "-q", "-o", "Acquire::Check-Valid-Until=false"]).await?;
+    let get = ["apt-get", "install", "-y", "-q", "--no-install-recommends", "libturbojpeg0"];
     inside(folder, &[&get[..], &BUILDERS[..]].concat()).await?;
     inside(folder, &["python3", "-m", "venv", INSIDE]).await?;
-    let uv = set
-        .requirements
-        .lines()
-        .find(|line| line.starts_with("uv=="))
-        .unwrap_or("uv");
+    let uv = set.requirements.lines().find(|line| line.starts_with("uv==")).unwrap_or("uv");
     let (pip, uv_program) = (format!("{INSIDE}/bin/pip"), format!("{INSIDE}/bin/uv"));
     let python = format!("{INSIDE}/bin/python");
     inside(folder, &[&pip, "install", "-q", "--no-deps", uv]).await?;
-    let all = [
-        &uv_program,
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-cache",
-        "--python",
-        &python,
-        "-r",
-        &list,
-    ];
+    let all = [&uv_program, "pip", "install", "-q", "--no-deps", "--no-cache", "--python", &python, "-r", &list];
     inside(folder, &all).await?;
-    inside(
-        folder,
-        &[&["apt-get", "purge", "-y", "-q"][..], &BUILDERS[..]].concat(),
-    )
-    .await?;
+    inside(folder, &[&["apt-get", "purge", "-y", "-q"][..], &BUILDERS[..]].concat()).await?;
     inside(folder, &["apt-get", "autoremove", "-y", "-q", "--purge"]).await?;
-    inside(
-        folder,
-        &[
-            "apt-get",
-            "install",
-            "-y",
-            "-q",
-            "--no-install-recommends",
-            "libstdc++6",
-            "libturbojpeg0",
-        ],
-    )
-    .await?;
+    inside(folder, &["apt-get", "install", "-y", "-q", "--no-install-recommends", "libstdc++6", "libturbojpeg0"])
+        .await?;
     inside(folder, &["apt-get", "clean"]).await?;
     Ok(())
 }
@@ -146,18 +85,9 @@ async fn packages(folder: &Path, set: &Set) -> Result<()> {
 async fn inside(folder: &Path, words: &[&str]) -> Result<()> {
     let mut command = Command::new("chroot");
     command.arg(folder).args(words).env_clear();
-    command
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
-        .env("HOME", "/root");
-    command
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .env("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt");
-    for key in [
-        "PIP_INDEX_URL",
-        "UV_INDEX_URL",
-        "HTTPS_PROXY",
-        "https_proxy",
-    ] {
+    command.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("HOME", "/root");
+    command.env("DEBIAN_FRONTEND", "noninteractive").env("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt");
+    for key in ["PIP_INDEX_URL", "UV_INDEX_URL", "HTTPS_PROXY", "https_proxy"] {
         if let Some(value) = std::env::var_os(key) {
             command.env(key, value);
         }

@@ -22,9 +22,7 @@ On 2024.3 there are no floors and no labels, and the house says so in `seed.abse
 fn page() -> String {
     let table = House::table().unwrap();
     let mut page = HEAD.to_owned();
-    page.push_str(
-        "## Floors and rooms\n\n| id | name | also called | floor |\n|---|---|---|---|\n",
-    );
+    page.push_str("## Floors and rooms\n\n| id | name | also called | floor |\n|---|---|---|---|\n");
     for floor in &table.floors {
         let _ = writeln!(
             page,
@@ -36,46 +34,22 @@ fn page() -> String {
         );
     }
     for room in &table.rooms {
-        let floor = table
-            .floors
-            .iter()
-            .find(|floor| Some(&floor.id) == room.floor.as_ref());
+        let floor = table.floors.iter().find(|floor| Some(&floor.id) == room.floor.as_ref());
         let floor = floor.map_or("(outside)", |floor| &floor.name);
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {floor} |",
-            room.id,
-            room.name,
-            room.aliases.join(", ")
-        );
+        let _ = writeln!(page, "| `{}` | {} | {} | {floor} |", room.id, room.name, room.aliases.join(", "));
     }
-    let _ = writeln!(
-        page,
-        "\nLabel `{}` ({}).",
-        table.labels[0].id, table.labels[0].name
-    );
+    let _ = writeln!(page, "\nLabel `{}` ({}).", table.labels[0].id, table.labels[0].name);
     for room in &table.rooms {
         let _ = writeln!(page, "\n## {} ({})\n", room.name, room.aliases.join(", "));
         things(&mut page, table, Some(&room.id));
     }
     page.push_str("\n## Without a room\n\n");
     things(&mut page, table, None);
-    page.push_str(
-        "\n## Scenes and scripts\n\n| id | name | what it does | opens |\n|---|---|---|---|\n",
-    );
+    page.push_str("\n## Scenes and scripts\n\n| id | name | what it does | opens |\n|---|---|---|---|\n");
     for macro_ in &table.macros {
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {} |",
-            macro_.id,
-            macro_.name,
-            macro_.does,
-            yes(macro_.opens)
-        );
+        let _ = writeln!(page, "| `{}` | {} | {} | {} |", macro_.id, macro_.name, macro_.does, yes(macro_.opens));
     }
-    page.push_str(
-        "\n## Automations\n\n| id | trigger | what it does | opens |\n|---|---|---|---|\n",
-    );
+    page.push_str("\n## Automations\n\n| id | trigger | what it does | opens |\n|---|---|---|---|\n");
     for automation in &table.automations {
         let _ = writeln!(
             page,
@@ -92,36 +66,12 @@ fn page() -> String {
 fn things(page: &mut String, table: &House, room: Option<&String>) {
     page.push_str("| id | name | also called | starts as, and notes |\n|---|---|---|---|\n");
     for own in table.own.iter().filter(|own| own.room.as_ref() == room) {
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {} |",
-            own.id,
-            own.name(),
-            own.aliases().join(", "),
-            start(own)
-        );
+        let _ = writeln!(page, "| `{}` | {} | {} | {} |", own.id, own.name(), own.aliases().join(", "), start(own));
     }
-    for other in table
-        .others
-        .iter()
-        .filter(|other| other.room.as_ref() == room)
-    {
-        let note = other
-            .note
-            .iter()
-            .cloned()
-            .chain(other.labels.iter().map(|label| format!("label {label}")));
-        let note = std::iter::once(format!("({})", other.from))
-            .chain(note)
-            .collect::<Vec<_>>()
-            .join("; ");
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {note} |",
-            other.id,
-            other.names,
-            other.aliases.join(", ")
-        );
+    for other in table.others.iter().filter(|other| other.room.as_ref() == room) {
+        let note = other.note.iter().cloned().chain(other.labels.iter().map(|label| format!("label {label}")));
+        let note = std::iter::once(format!("({})", other.from)).chain(note).collect::<Vec<_>>().join("; ");
+        let _ = writeln!(page, "| `{}` | {} | {} | {note} |", other.id, other.names, other.aliases.join(", "));
     }
 }
 
@@ -129,9 +79,7 @@ fn things(page: &mut String, table: &House, room: Option<&String>) {
 fn start(own: &Own) -> String {
     let mut words = Vec::new();
     for (key, value) in &own.rest {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         words.push(match key.as_str() {
             "state" => text,
             _ => format!("{} {text}", key.replace('_', " ")),
@@ -156,8 +104,5 @@ fn the_page_about_the_house_says_what_the_table_says() {
         std::fs::write(path, &page).unwrap();
     }
     let there = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        there == page,
-        "docs/dev/house.md is behind house.json: run MENSHEN_WRITE=1 cargo test -p menshen"
-    );
+    assert!(there == page, "docs/dev/house.md is behind house.json: run MENSHEN_WRITE=1 cargo test -p menshen");
 }

@@ -17,8 +17,7 @@ const PULL_SECS_MAX: u64 = 1800;
 /// The first engine whose daemon answers.
 pub async fn find() -> Option<String> {
     for program in ["docker", "podman"] {
-        if on_path(program).is_some() && run::succeeds(Command::new(program).arg("info"), 10).await
-        {
+        if on_path(program).is_some() && run::succeeds(Command::new(program).arg("info"), 10).await {
             return Some(program.to_owned());
         }
     }
@@ -34,41 +33,16 @@ pub async fn pull(program: &str, tag: &str) -> Result<()> {
     if run::succeeds(Command::new(program).args(["image", "inspect", &image]), 30).await {
         return Ok(());
     }
-    run::run(
-        Command::new(program).args(["pull", "-q", &image]),
-        PULL_SECS_MAX,
-    )
-    .await
-    .map(drop)
+    run::run(Command::new(program).args(["pull", "-q", &image]), PULL_SECS_MAX).await.map(drop)
 }
 
 pub async fn start(program: &str, tag: &str, name: &str, config: &Path, port: u16) -> Result<()> {
     stop(program, name).await?;
     let published = format!("127.0.0.1:{port}:8123");
-    let volume = format!(
-        "{}:/config",
-        config
-            .to_str()
-            .context("the path of the house is not UTF-8")?
-    );
+    let volume = format!("{}:/config", config.to_str().context("the path of the house is not UTF-8")?);
     let mut command = Command::new(program);
-    command.args([
-        "run",
-        "-d",
-        "--name",
-        &container(name),
-        "--label",
-        "menshen-house=1",
-    ]);
-    command.args([
-        "-p",
-        &published,
-        "-v",
-        &volume,
-        "-e",
-        "TZ=Asia/Shanghai",
-        &format!("{IMAGE}:{tag}"),
-    ]);
+    command.args(["run", "-d", "--name", &container(name), "--label", "menshen-house=1"]);
+    command.args(["-p", &published, "-v", &volume, "-e", "TZ=Asia/Shanghai", &format!("{IMAGE}:{tag}")]);
     run::run(&mut command, 120).await.map(drop)
 }
 
@@ -80,27 +54,15 @@ pub async fn release_files(program: &str, name: &str) {
 }
 
 pub async fn stop(program: &str, name: &str) -> Result<()> {
-    if !run::succeeds(
-        Command::new(program).args(["container", "inspect", &container(name)]),
-        30,
-    )
-    .await
-    {
+    if !run::succeeds(Command::new(program).args(["container", "inspect", &container(name)]), 30).await {
         return Ok(());
     }
-    run::run(
-        Command::new(program).args(["rm", "-f", "-v", &container(name)]),
-        60,
-    )
-    .await
-    .map(drop)
+    run::run(Command::new(program).args(["rm", "-f", "-v", &container(name)]), 60).await.map(drop)
 }
 
 pub async fn running(program: &str, name: &str) -> bool {
     let format = "{{.State.Running}}";
     let mut command = Command::new(program);
     command.args(["container", "inspect", "-f", format, &container(name)]);
-    run::run(&mut command, 30)
-        .await
-        .is_ok_and(|text| text.trim() == "true")
+    run::run(&mut command, 30).await.is_ok_and(|text| text.trim() == "true")
 }

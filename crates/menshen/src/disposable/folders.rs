@@ -18,10 +18,7 @@ impl Folders {
     pub fn find() -> Result<Self> {
         let state = base("MENSHEN_HOME", "XDG_DATA_HOME", ".local/share")?;
         let cache = base("MENSHEN_CACHE", "XDG_CACHE_HOME", ".cache")?;
-        Ok(Self {
-            houses: state.join("houses"),
-            installs: cache.join("installs"),
-        })
+        Ok(Self { houses: state.join("houses"), installs: cache.join("installs") })
     }
 
     pub fn install(&self, of: &str) -> PathBuf {
@@ -40,8 +37,7 @@ impl Folders {
     pub fn lock(&self, name: &str) -> Result<fs::File> {
         make_private(&self.houses)?;
         let path = self.houses.join(format!("{name}.lock"));
-        let file =
-            fs::File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        let file = fs::File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         if file.try_lock().is_err() {
             bail!("another `menshen home` is at work on house `{name}`; wait for it, or end it");
         }
@@ -59,11 +55,7 @@ impl Folders {
 }
 
 fn base(own: &str, xdg: &str, below_home: &str) -> Result<PathBuf> {
-    let set = |key: &str| {
-        env::var_os(key)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |key: &str| env::var_os(key).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = set(own)
         .or_else(|| set(xdg).map(|path| path.join("menshen")))
         .or_else(|| set("HOME").map(|path| path.join(below_home).join("menshen")))
@@ -87,12 +79,7 @@ pub fn write_private(path: &Path, text: &str) -> Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
     let new = path.with_extension("new");
     let write = || {
-        let mut file = fs::OpenOptions::new()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(&new)?;
+        let mut file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&new, path)

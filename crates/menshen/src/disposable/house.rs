@@ -68,10 +68,7 @@ pub struct Own {
 }
 
 #[derive(Deserialize)]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "names and notes are read by the documentation")
-)]
+#[cfg_attr(not(test), expect(dead_code, reason = "names and notes are read by the documentation"))]
 pub struct Other {
     pub id: String,
     pub from: String,
@@ -85,10 +82,7 @@ pub struct Other {
 }
 
 #[derive(Deserialize)]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "what it does is read by the documentation")
-)]
+#[cfg_attr(not(test), expect(dead_code, reason = "what it does is read by the documentation"))]
 pub struct Macro {
     pub id: String,
     pub name: String,
@@ -129,21 +123,13 @@ impl Own {
     /// The name that the house shows.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by the documentation"))]
     pub fn name(&self) -> &str {
-        let (shown, other) = if self.shown == "zh" {
-            (&self.zh, &self.en)
-        } else {
-            (&self.en, &self.zh)
-        };
+        let (shown, other) = if self.shown == "zh" { (&self.zh, &self.en) } else { (&self.en, &self.zh) };
         shown.as_deref().or(other.as_deref()).unwrap_or(&self.id)
     }
 
     /// The name in the other language, then further ones.
     pub fn aliases(&self) -> Vec<String> {
-        let other = if self.shown == "zh" {
-            &self.en
-        } else {
-            &self.zh
-        };
+        let other = if self.shown == "zh" { &self.en } else { &self.zh };
         other.iter().chain(&self.aliases).cloned().collect()
     }
 }
@@ -162,10 +148,7 @@ mod tests {
         let own = table.own.iter().map(|own| (&own.id, &own.room));
         for (id, room) in own.chain(table.others.iter().map(|other| (&other.id, &other.room))) {
             assert!(seen.insert(id), "{id} stands twice");
-            assert!(
-                decide::house::EntityId::parse(id).is_some_and(|parsed| parsed.as_str() == id),
-                "{id} is no id"
-            );
+            assert!(decide::house::EntityId::parse(id).is_some_and(|parsed| parsed.as_str() == id), "{id} is no id");
             if let Some(room) = room {
                 assert!(rooms.contains(room.as_str()), "{id}: no room {room}");
             }
@@ -175,11 +158,7 @@ mod tests {
     #[test]
     fn an_area_gets_its_id_from_the_name_it_is_made_with() {
         for room in &House::table().unwrap().rooms {
-            assert!(
-                room.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'),
-                "{}",
-                room.id
-            );
+            assert!(room.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{}", room.id);
         }
     }
 }

@@ -33,18 +33,15 @@ pub async fn python(
     clear(&folder)?;
     let list = write_list(&folder, set)?;
     let packages = packages(set).count();
-    let with = if machine.uv.is_some() {
-        "uv"
-    } else {
-        "venv and pip"
-    };
-    progress.step(&format!("installing Home Assistant {} for Python {major}.{minor} with {with} ({packages} packages, once)", set.release));
+    let with = if machine.uv.is_some() { "uv" } else { "venv and pip" };
+    progress.step(&format!(
+        "installing Home Assistant {} for Python {major}.{minor} with {with} ({packages} packages, once)",
+        set.release
+    ));
     match &machine.uv {
         Some(uv) => {
             let mut make = Command::new(uv);
-            make.args(["venv", "-q", "--allow-existing", "--python"])
-                .arg(&python.program)
-                .arg(&folder);
+            make.args(["venv", "-q", "--allow-existing", "--python"]).arg(&python.program).arg(&folder);
             run::run(&mut make, INSTALL_SECS_MAX).await?;
             run::run(&mut with_uv(uv, &folder, &list), INSTALL_SECS_MAX).await?;
         }
@@ -74,24 +71,20 @@ pub fn finish(folder: &Path, set: &Set) -> Result<()> {
 
 pub fn clear(folder: &Path) -> Result<()> {
     if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| {
-            format!("cannot remove the unfinished install {}", folder.display())
-        })?;
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove the unfinished install {}", folder.display()))?;
     }
     make_private(folder)
 }
 
 /// The lines of a set that name packages.
 fn packages(set: &Set) -> impl Iterator<Item = &str> {
-    set.requirements
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+    set.requirements.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty())
 }
 
 pub fn write_list(folder: &Path, set: &Set) -> Result<PathBuf> {
     let path = folder.join("menshen-requirements.txt");
-    fs::write(&path, set.requirements)
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    fs::write(&path, set.requirements).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
 }
 
@@ -108,18 +101,11 @@ async fn with_pip(folder: &Path, list: &Path, set: &Set) -> Result<()> {
     let pip = folder.join("bin/pip");
     let uv = packages(set).find(|package| package.starts_with("uv=="));
     if let Some(uv) = uv
-        && run::succeeds(
-            Command::new(&pip).args(["install", "-q", "--no-deps", uv]),
-            INSTALL_SECS_MAX,
-        )
-        .await
+        && run::succeeds(Command::new(&pip).args(["install", "-q", "--no-deps", uv]), INSTALL_SECS_MAX).await
     {
         let mut command = with_uv(&folder.join("bin/uv"), folder, list);
         // pip's own settings for a private index or certificate hold for uv as well.
-        for (theirs, ours) in [
-            ("PIP_INDEX_URL", "UV_INDEX_URL"),
-            ("PIP_CERT", "SSL_CERT_FILE"),
-        ] {
+        for (theirs, ours) in [("PIP_INDEX_URL", "UV_INDEX_URL"), ("PIP_CERT", "SSL_CERT_FILE")] {
             if let (Some(value), None) = (env::var_os(theirs), env::var_os(ours)) {
                 command.env(ours, value);
             }

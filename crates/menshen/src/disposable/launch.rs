@@ -41,9 +41,8 @@ pub async fn start(folders: &Folders, name: &str, runtime: &Runtime, port: u16) 
             None
         }
         Runtime::Python { .. } | Runtime::Debian { .. } => {
-            TcpListener::bind(("127.0.0.1", port)).with_context(|| {
-                format!("port {port} on 127.0.0.1 is taken; choose another with --port")
-            })?;
+            TcpListener::bind(("127.0.0.1", port))
+                .with_context(|| format!("port {port} on 127.0.0.1 is taken; choose another with --port"))?;
             Some(spawn(&folders.house(name), runtime, port)?)
         }
     };
@@ -57,10 +56,7 @@ pub async fn start(folders: &Folders, name: &str, runtime: &Runtime, port: u16) 
             && let Some(status) = launcher.try_wait()?
         {
             let log = fs::read_to_string(folders.house(name).join("log")).unwrap_or_default();
-            bail!(
-                "Home Assistant ended while starting ({status}):\n{}",
-                run::tail(&log)
-            );
+            bail!("Home Assistant ended while starting ({status}):\n{}", run::tail(&log));
         }
         if begun.elapsed() > Duration::from_secs(START_SECS_MAX) {
             bail!(
@@ -77,25 +73,13 @@ fn spawn(house: &Path, runtime: &Runtime, port: u16) -> Result<tokio::process::C
     let (python, command, path) = match runtime {
         Runtime::Python { python, install } => {
             let bin = install.join("bin");
-            let command = vec![
-                bin.join("hass").display().to_string(),
-                "-c".into(),
-                config.display().to_string(),
-            ];
-            (
-                python,
-                command,
-                format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
-            )
+            let command = vec![bin.join("hass").display().to_string(), "-c".into(), config.display().to_string()];
+            (python, command, format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()))
         }
         Runtime::Debian { python, .. } => {
             let bin = format!("{}/bin", debian::INSIDE);
             let command = vec![format!("{bin}/hass"), "-c".into(), "/house".into()];
-            (
-                python,
-                command,
-                format!("{bin}:/usr/local/bin:/usr/bin:/bin"),
-            )
+            (python, command, format!("{bin}:/usr/local/bin:/usr/bin:/bin"))
         }
         Runtime::Engine { .. } => bail!("a container needs no launcher"),
     };
@@ -116,13 +100,8 @@ fn spawn(house: &Path, runtime: &Runtime, port: u16) -> Result<tokio::process::C
     let log = fs::File::create(house.join("log")).context("cannot write the house's log")?;
     let mut launcher = Command::new(python);
     launcher.arg(&script).arg(&specification).current_dir(house);
-    launcher
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log);
-    launcher
-        .spawn()
-        .with_context(|| format!("cannot run {}", python.display()))
+    launcher.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    launcher.spawn().with_context(|| format!("cannot run {}", python.display()))
 }
 
 /// Home Assistant is there and asks for a token.
@@ -147,11 +126,7 @@ pub async fn alive(folders: &Folders, record: &Record) -> bool {
 /// Ends whatever runs of the house; says whether anything did.
 pub async fn stop(folders: &Folders, name: &str) -> Result<bool> {
     let record = Record::read(folders, name).ok();
-    if let Some(Record {
-        runtime: Runtime::Engine { program, .. },
-        ..
-    }) = &record
-    {
+    if let Some(Record { runtime: Runtime::Engine { program, .. }, .. }) = &record {
         engine::release_files(program, name).await;
         engine::stop(program, name).await?;
         return Ok(true);

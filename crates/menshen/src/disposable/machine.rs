@@ -109,8 +109,7 @@ impl Set {
 impl Machine {
     pub async fn look() -> Self {
         let mut pythons: Vec<Python> = Vec::new();
-        let names = std::iter::once("python3".into())
-            .chain((6..=20).map(|minor| format!("python3.{minor}")));
+        let names = std::iter::once("python3".into()).chain((6..=20).map(|minor| format!("python3.{minor}")));
         for program in names.filter_map(|name: String| on_path(&name)) {
             if let Some(python) = ask(&program).await
                 && pythons.iter().all(|known| known.version != python.version)
@@ -118,9 +117,7 @@ impl Machine {
                 pythons.push(python);
             }
         }
-        let root = run::run(Command::new("id").arg("-u"), 5)
-            .await
-            .is_ok_and(|id| id.trim() == "0");
+        let root = run::run(Command::new("id").arg("-u"), 5).await.is_ok_and(|id| id.trim() == "0");
         Self {
             engine: engine::find().await,
             pythons,
@@ -140,13 +137,7 @@ impl Machine {
             };
             return Ok(Choice::Engine { program, tag });
         }
-        let release = wish.map(|wish| {
-            if wish == "newest" {
-                newest.release
-            } else {
-                wish
-            }
-        });
+        let release = wish.map(|wish| if wish == "newest" { newest.release } else { wish });
         if let Some(release) = release
             && SETS.iter().all(|set| set.release != release)
         {
@@ -155,26 +146,16 @@ impl Machine {
                 "no package set for Home Assistant {release}; there are {known}, and any release where docker or podman runs"
             );
         }
-        let mut wanted = SETS
-            .iter()
-            .rev()
-            .filter(|set| release.is_none_or(|release| set.release == release));
+        let mut wanted = SETS.iter().rev().filter(|set| release.is_none_or(|release| set.release == release));
         for set in wanted.clone() {
             if let Some(python) = self.pythons.iter().find(|python| set.suits(python)) {
                 return Ok(Choice::Python { python, set });
             }
         }
-        if release == Some(newest.release)
-            && self.root
-            && self.debootstrap
-            && !self.pythons.is_empty()
-        {
+        if release == Some(newest.release) && self.root && self.debootstrap && !self.pythons.is_empty() {
             return Ok(Choice::Debian { set: newest });
         }
-        bail!(
-            "{}",
-            self.nothing_fits(wanted.next_back(), release == Some(newest.release))
-        );
+        bail!("{}", self.nothing_fits(wanted.next_back(), release == Some(newest.release)));
     }
 
     fn nothing_fits(&self, set: Option<&Set>, newest: bool) -> String {
@@ -192,9 +173,7 @@ impl Machine {
         if newest {
             text.push_str("; the Debian folder that would do without needs root and debootstrap");
         } else {
-            text.push_str(&format!(
-                "; install `python{major}.{minor}-venv`, or docker"
-            ));
+            text.push_str(&format!("; install `python{major}.{minor}-venv`, or docker"));
         }
         text
     }
@@ -226,11 +205,7 @@ impl Machine {
                 "Home Assistant {} (Python {} or later): {}{}",
                 set.release,
                 set.python_text(),
-                if runs {
-                    "runs here"
-                } else {
-                    "no such Python here"
-                },
+                if runs { "runs here" } else { "no such Python here" },
                 if set.tried { "" } else { ", set untried" },
             ));
         }
@@ -240,26 +215,15 @@ impl Machine {
 
 async fn ask(program: &Path) -> Option<Python> {
     let code = "import sys; print(*sys.version_info[:3])";
-    let text = run::run(Command::new(program).args(["-c", code]), 10)
-        .await
-        .ok()?;
+    let text = run::run(Command::new(program).args(["-c", code]), 10).await.ok()?;
     let mut parts = text.split_whitespace().map(str::parse);
-    let version = (
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-    );
-    Some(Python {
-        program: program.to_owned(),
-        version,
-    })
+    let version = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    Some(Python { program: program.to_owned(), version })
 }
 
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 #[cfg(test)]
@@ -267,14 +231,8 @@ mod tests {
     use super::*;
 
     fn machine(versions: &[(u32, u32, u32)]) -> Machine {
-        let pythons = versions.iter().map(|&version| Python {
-            program: "python3".into(),
-            version,
-        });
-        Machine {
-            pythons: pythons.collect(),
-            ..Machine::default()
-        }
+        let pythons = versions.iter().map(|&version| Python { program: "python3".into(), version });
+        Machine { pythons: pythons.collect(), ..Machine::default() }
     }
 
     #[track_caller]
@@ -291,32 +249,21 @@ mod tests {
     #[test]
     fn the_newest_release_that_python_can_run_is_taken() {
         check(&machine(&[(3, 11, 2)]), None, "python 2024.3.3");
-        check(
-            &machine(&[(3, 11, 2), (3, 14, 2)]),
-            None,
-            "python 2026.11.0",
-        );
+        check(&machine(&[(3, 11, 2), (3, 14, 2)]), None, "python 2026.11.0");
         check(&machine(&[(3, 11, 2), (3, 14, 1)]), None, "python 2024.3.3");
         check(&machine(&[(3, 13, 1), (3, 12, 3)]), None, "python 2025.1.4");
     }
 
     #[test]
     fn an_engine_that_answers_comes_first() {
-        let machine = Machine {
-            engine: Some("podman".into()),
-            ..machine(&[(3, 11, 2)])
-        };
+        let machine = Machine { engine: Some("podman".into()), ..machine(&[(3, 11, 2)]) };
         check(&machine, None, "podman stable");
         check(&machine, Some("2024.3.3"), "podman 2024.3.3");
     }
 
     #[test]
     fn the_debian_folder_comes_only_when_asked_for() {
-        let machine = Machine {
-            root: true,
-            debootstrap: true,
-            ..machine(&[(3, 10, 2)])
-        };
+        let machine = Machine { root: true, debootstrap: true, ..machine(&[(3, 10, 2)]) };
         check(&machine, Some("newest"), "debian 2026.11.0");
         check(&machine, None, "needs Python 3.11.0");
     }
@@ -324,20 +271,8 @@ mod tests {
     #[test]
     fn where_nothing_runs_one_sentence_names_the_package() {
         check(&machine(&[]), None, "install the package `python3-venv`");
-        check(
-            &machine(&[(3, 9, 2)]),
-            None,
-            "needs Python 3.11.0 or a later 3.11, and this machine has 3.9.2",
-        );
-        check(
-            &machine(&[(3, 11, 2)]),
-            Some("newest"),
-            "needs root and debootstrap",
-        );
-        check(
-            &machine(&[(3, 11, 2)]),
-            Some("2020.1"),
-            "no package set for Home Assistant 2020.1",
-        );
+        check(&machine(&[(3, 9, 2)]), None, "needs Python 3.11.0 or a later 3.11, and this machine has 3.9.2");
+        check(&machine(&[(3, 11, 2)]), Some("newest"), "needs root and debootstrap");
+        check(&machine(&[(3, 11, 2)]), Some("2020.1"), "no package set for Home Assistant 2020.1");
     }
 }

@@ -28,35 +28,15 @@ pub struct Rest {
 pub async fn onboard(port: u16, language: &str) -> Result<(Rest, Wire)> {
     let base = base_url(port);
     let endpoint = Endpoint::parse(&base, Tls::SystemRoots)?;
-    let mut rest = Rest {
-        client: endpoint.http_client()?,
-        base: base.clone(),
-        token: String::new(),
-    };
+    let mut rest = Rest { client: endpoint.http_client()?, base: base.clone(), token: String::new() };
     let client_id = format!("{base}/");
     let user = json!({"client_id": client_id, "name": "Tester", "username": OWNER, "password": PASSWORD, "language": language});
-    let made = rest
-        .send(Method::POST, "/api/onboarding/users", Some(user))
-        .await?;
-    let code = made["auth_code"]
-        .as_str()
-        .context("the house gave no code for its owner")?;
-    let form = [
-        ("client_id", client_id.as_str()),
-        ("grant_type", "authorization_code"),
-        ("code", code),
-    ];
-    let answer = rest
-        .client
-        .post(format!("{base}/auth/token"))
-        .form(&form)
-        .send()
-        .await?;
+    let made = rest.send(Method::POST, "/api/onboarding/users", Some(user)).await?;
+    let code = made["auth_code"].as_str().context("the house gave no code for its owner")?;
+    let form = [("client_id", client_id.as_str()), ("grant_type", "authorization_code"), ("code", code)];
+    let answer = rest.client.post(format!("{base}/auth/token")).form(&form).send().await?;
     let access: Value = answer.error_for_status()?.json().await?;
-    rest.token = access["access_token"]
-        .as_str()
-        .context("the house gave no access token")?
-        .to_owned();
+    rest.token = access["access_token"].as_str().context("the house gave no access token")?.to_owned();
     rest.send(
         Method::POST,
         "/api/onboarding/integration",
@@ -66,10 +46,7 @@ pub async fn onboard(port: u16, language: &str) -> Result<(Rest, Wire)> {
     let mut wire = Wire::open(&endpoint, &Token::new(&rest.token)).await?;
     let body = json!({"client_name": "menshen", "lifespan": TOKEN_DAYS});
     let token = wire.command("auth/long_lived_access_token", body).await?;
-    rest.token = token
-        .as_str()
-        .context("the house gave no lasting token")?
-        .to_owned();
+    rest.token = token.as_str().context("the house gave no lasting token")?.to_owned();
     Ok((rest, wire))
 }
 
@@ -88,11 +65,7 @@ pub async fn running(wire: &mut Wire) -> Result<()> {
 impl Rest {
     pub fn open(base: String, token: String) -> Result<Self> {
         let client = Endpoint::parse(&base, Tls::SystemRoots)?.http_client()?;
-        Ok(Self {
-            client,
-            base,
-            token,
-        })
+        Ok(Self { client, base, token })
     }
 
     pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {
@@ -103,17 +76,11 @@ impl Rest {
         if let Some(body) = body {
             request = request.json(&body);
         }
-        let answer = request
-            .send()
-            .await
-            .with_context(|| format!("{path} was not answered"))?;
+        let answer = request.send().await.with_context(|| format!("{path} was not answered"))?;
         let status = answer.status();
         let text = answer.text().await?;
         if !status.is_success() {
-            bail!(
-                "{path} answered {status}: {}",
-                text.chars().take(200).collect::<String>()
-            );
+            bail!("{path} answered {status}: {}", text.chars().take(200).collect::<String>());
         }
         Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
     }
@@ -121,16 +88,10 @@ impl Rest {
     /// Walks through a configuration flow, one body a step, to its end.
     pub async fn flow(&self, handler: &str, steps: &[Value]) -> Result<()> {
         let path = "/api/config/config_entries/flow";
-        let mut at = self
-            .send(Method::POST, path, Some(json!({"handler": handler})))
-            .await?;
+        let mut at = self.send(Method::POST, path, Some(json!({"handler": handler}))).await?;
         for step in steps {
-            let id = at["flow_id"]
-                .as_str()
-                .with_context(|| format!("{handler} has no flow: {at}"))?;
-            at = self
-                .send(Method::POST, &format!("{path}/{id}"), Some(step.clone()))
-                .await?;
+            let id = at["flow_id"].as_str().with_context(|| format!("{handler} has no flow: {at}"))?;
+            at = self.send(Method::POST, &format!("{path}/{id}"), Some(step.clone())).await?;
         }
         if at["type"] != "create_entry" {
             bail!("the flow of {handler} did not end: {at}");

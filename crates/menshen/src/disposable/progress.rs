@@ -11,10 +11,7 @@ pub struct Progress {
 impl Progress {
     pub fn start() -> Self {
         let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Self {
-            begun: Instant::now(),
-            colour,
-        }
+        Self { begun: Instant::now(), colour }
     }
 
     pub fn step(&self, text: &str) {

@@ -73,12 +73,8 @@ impl Record {
         let path = folders.house(name).join("house.json");
         let text = fs::read_to_string(&path)
             .with_context(|| format!("there is no house `{name}`; `menshen home up` makes one"))?;
-        serde_json::from_str(&text).with_context(|| {
-            format!(
-                "{} is broken; `menshen home down` removes it",
-                path.display()
-            )
-        })
+        serde_json::from_str(&text)
+            .with_context(|| format!("{} is broken; `menshen home down` removes it", path.display()))
     }
 
     pub fn write(&self, folders: &Folders) -> Result<()> {
@@ -141,8 +137,7 @@ impl Record {
 impl Report {
     /// The report lies beside the house's configuration.
     pub fn read(config: &std::path::Path) -> Option<Self> {
-        serde_json::from_str(&fs::read_to_string(config.with_file_name("launch.report.json")).ok()?)
-            .ok()
+        serde_json::from_str(&fs::read_to_string(config.with_file_name("launch.report.json")).ok()?).ok()
     }
 }
 

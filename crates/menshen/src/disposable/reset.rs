@@ -43,22 +43,15 @@ pub async fn remember(folders: &Folders, name: &str, wire: &mut Wire) -> Result<
         sleep(Duration::from_millis(300)).await;
         let now = states(wire).await?;
         if same(&last, &now) || begun.elapsed() > Duration::from_secs(SETTLE_SECS_MAX) {
-            return write_private(
-                &folders.house(name).join("seeded.json"),
-                &serde_json::to_string(&now)?,
-            );
+            return write_private(&folders.house(name).join("seeded.json"), &serde_json::to_string(&now)?);
         }
         last = now;
     }
 }
 
 fn same(before: &States, after: &States) -> bool {
-    let value = |states: &States| {
-        states
-            .iter()
-            .map(|(id, state)| (id.clone(), state["state"].clone()))
-            .collect::<Vec<_>>()
-    };
+    let value =
+        |states: &States| states.iter().map(|(id, state)| (id.clone(), state["state"].clone())).collect::<Vec<_>>();
     value(before) == value(after)
 }
 
@@ -68,14 +61,8 @@ pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
         .with_context(|| format!("{} is missing: take the house down and up", path.display()))?;
     let seeded: States = serde_json::from_str(&text)?;
     let rest = Rest::open(record.base_url(), record.token.clone())?;
-    let mut wire = record
-        .wire()
-        .await
-        .context("the house does not answer; is it up?")?;
-    let mut moved = Moved {
-        removed: remove_strangers(&rest, &mut wire, &seeded).await?,
-        ..Moved::default()
-    };
+    let mut wire = record.wire().await.context("the house does not answer; is it up?")?;
+    let mut moved = Moved { removed: remove_strangers(&rest, &mut wire, &seeded).await?, ..Moved::default() };
     let begun = Instant::now();
     let mut heard = BTreeMap::new();
     loop {
@@ -85,19 +72,14 @@ pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
             return Ok(moved);
         }
         if begun.elapsed() > Duration::from_secs(RESET_SECS_MAX) {
-            let ids = steps
-                .iter()
-                .map(|(id, _)| id.as_str())
-                .chain(moving)
-                .collect::<BTreeSet<_>>();
+            let ids = steps.iter().map(|(id, _)| id.as_str()).chain(moving).collect::<BTreeSet<_>>();
             bail!(
                 "these did not go back within {RESET_SECS_MAX} s: {}",
                 ids.into_iter().collect::<Vec<_>>().join(", ")
             );
         }
         for (_, step) in &steps {
-            let body =
-                json!({"domain": step.domain, "service": step.service, "service_data": step.data});
+            let body = json!({"domain": step.domain, "service": step.service, "service_data": step.data});
             // An error does not mean that nothing moved; the next look tells.
             if let Err(error) = wire.command("call_service", body).await {
                 tracing::debug!(%error, service = step.service, "a call of the reset failed");
@@ -119,9 +101,7 @@ fn missing<'a>(seeded: &'a States, now: &States, heard: &mut Heard) -> Result<Mi
     for (id, want) in seeded {
         let Some(have) = now.get(id) else { continue };
         let said = &have["last_updated"];
-        let last = heard
-            .entry(id.clone())
-            .or_insert_with(|| (said.clone(), Instant::now()));
+        let last = heard.entry(id.clone()).or_insert_with(|| (said.clone(), Instant::now()));
         if last.0 != *said {
             *last = (said.clone(), Instant::now());
         }
@@ -136,34 +116,21 @@ fn missing<'a>(seeded: &'a States, now: &States, heard: &mut Heard) -> Result<Mi
 }
 
 async fn remove_strangers(rest: &Rest, wire: &mut Wire, seeded: &States) -> Result<Vec<String>> {
-    let list = wire
-        .command("config/entity_registry/list", Value::Null)
-        .await?;
-    let registered: BTreeSet<&str> = list
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|row| row["entity_id"].as_str())
-        .collect();
+    let list = wire.command("config/entity_registry/list", Value::Null).await?;
+    let registered: BTreeSet<&str> =
+        list.as_array().into_iter().flatten().filter_map(|row| row["entity_id"].as_str()).collect();
     let now = states(wire).await?;
-    let strangers: Vec<String> = now
-        .into_keys()
-        .filter(|id| !seeded.contains_key(id) && !registered.contains(id.as_str()))
-        .collect();
+    let strangers: Vec<String> =
+        now.into_keys().filter(|id| !seeded.contains_key(id) && !registered.contains(id.as_str())).collect();
     for id in &strangers {
-        rest.send(Method::DELETE, &format!("/api/states/{id}"), None)
-            .await?;
+        rest.send(Method::DELETE, &format!("/api/states/{id}"), None).await?;
     }
     Ok(strangers)
 }
 
 async fn states(wire: &mut Wire) -> Result<States> {
     let list = wire.command("get_states", Value::Null).await?;
-    let Value::Array(list) = list else {
-        bail!("the house lists no states")
-    };
-    let keyed = list
-        .into_iter()
-        .filter_map(|state| Some((state["entity_id"].as_str()?.to_owned(), state)));
+    let Value::Array(list) = list else { bail!("the house lists no states") };
+    let keyed = list.into_iter().filter_map(|state| Some((state["entity_id"].as_str()?.to_owned(), state)));
     Ok(keyed.collect())
 }

@@ -49,35 +49,13 @@ pub fn restore(house: &House, id: &str, want: &Value, have: &Value, patient: boo
     if still(want) || still(have) || want["attributes"]["entity_id"].is_array() {
         return Restoring::Settled;
     }
-    let moves = [
-        "opening",
-        "closing",
-        "locking",
-        "unlocking",
-        "arming",
-        "returning",
-    ];
-    if patient
-        && want["state"] != have["state"]
-        && have["state"]
-            .as_str()
-            .is_some_and(|state| moves.contains(&state))
-    {
+    let moves = ["opening", "closing", "locking", "unlocking", "arming", "returning"];
+    if patient && want["state"] != have["state"] && have["state"].as_str().is_some_and(|state| moves.contains(&state)) {
         return Restoring::Moving;
     }
-    let mut pair = Pair {
-        house,
-        id,
-        want,
-        have,
-        steps: Vec::new(),
-    };
+    let mut pair = Pair { house, id, want, have, steps: Vec::new() };
     pair.compare();
-    if pair.steps.is_empty() {
-        Restoring::Settled
-    } else {
-        Restoring::Steps(pair.steps)
-    }
+    if pair.steps.is_empty() { Restoring::Settled } else { Restoring::Steps(pair.steps) }
 }
 
 /// `25`, `25.0` and `"25.0"` are one value: the house does not keep to one form.
@@ -93,12 +71,7 @@ impl Pair<'_> {
             "switch" | "input_boolean" | "siren" | "automation" | "remote" => self.on_off(),
             "fan" => {
                 self.on_off();
-                self.attribute_if(
-                    "percentage",
-                    "set_percentage",
-                    "percentage",
-                    self.wanted("on"),
-                );
+                self.attribute_if("percentage", "set_percentage", "percentage", self.wanted("on"));
             }
             "humidifier" => {
                 self.on_off();
@@ -129,9 +102,7 @@ impl Pair<'_> {
                 _ => "dock",
             }),
             "select" | "input_select" => self.state_as("select_option", "option"),
-            "number" | "input_number" | "text" | "input_text" | "counter" => {
-                self.state_as("set_value", "value")
-            }
+            "number" | "input_number" | "text" | "input_text" | "counter" => self.state_as("set_value", "value"),
             "input_datetime" => self.state_as("set_datetime", "time"),
             _ => {}
         }
@@ -154,10 +125,7 @@ impl Pair<'_> {
     }
 
     fn attribute_differs(&self, name: &str) -> bool {
-        let (want, have) = (
-            &self.want["attributes"][name],
-            &self.have["attributes"][name],
-        );
+        let (want, have) = (&self.want["attributes"][name], &self.have["attributes"][name]);
         !want.is_null() && !same(want, have)
     }
 
@@ -167,11 +135,7 @@ impl Pair<'_> {
         if let Value::Object(data) = data {
             body.extend(data);
         }
-        self.steps.push(Step {
-            domain: self.domain().to_owned(),
-            service,
-            data: body.into(),
-        });
+        self.steps.push(Step { domain: self.domain().to_owned(), service, data: body.into() });
     }
 
     /// One service that leads to the wanted state.
@@ -214,10 +178,7 @@ impl Pair<'_> {
         if !self.wanted("on") {
             return self.on_off();
         }
-        if self.differs()
-            || self.attribute_differs("brightness")
-            || self.attribute_differs("color_mode")
-        {
+        if self.differs() || self.attribute_differs("brightness") || self.attribute_differs("color_mode") {
             let mut data = Map::new();
             let attributes = &self.want["attributes"];
             let colour = match attributes["color_mode"].as_str() {
@@ -235,18 +196,12 @@ impl Pair<'_> {
     }
 
     fn code(&self) -> Value {
-        self.house
-            .code(self.id)
-            .map_or(Value::Null, |code| json!({"code": code}))
+        self.house.code(self.id).map_or(Value::Null, |code| json!({"code": code}))
     }
 
     fn lock(&mut self) {
         if self.differs() {
-            let service = if self.wanted("unlocked") {
-                "unlock"
-            } else {
-                "lock"
-            };
+            let service = if self.wanted("unlocked") { "unlock" } else { "lock" };
             self.call(service, self.code());
         }
     }
@@ -271,17 +226,11 @@ impl Pair<'_> {
             ("open", Some(at)) if at < 100 && self.differs_at("current_position", at) => {
                 self.call("set_cover_position", json!({"position": at}))
             }
-            ("open", Some(_)) if self.attribute_differs("current_position") => {
-                self.call("open_cover", Value::Null)
-            }
+            ("open", Some(_)) if self.attribute_differs("current_position") => self.call("open_cover", Value::Null),
             ("open", _) => self.state_by("open_cover"),
             _ => {}
         }
-        self.attribute(
-            "current_tilt_position",
-            "set_cover_tilt_position",
-            "tilt_position",
-        );
+        self.attribute("current_tilt_position", "set_cover_tilt_position", "tilt_position");
     }
 
     fn differs_at(&self, name: &str, want: i64) -> bool {
@@ -303,9 +252,7 @@ impl Pair<'_> {
         self.state_as("set_hvac_mode", "hvac_mode");
         if self.attribute_differs("temperature") {
             self.attribute("temperature", "set_temperature", "temperature");
-        } else if self.attribute_differs("target_temp_low")
-            || self.attribute_differs("target_temp_high")
-        {
+        } else if self.attribute_differs("target_temp_low") || self.attribute_differs("target_temp_high") {
             let attributes = &self.want["attributes"];
             let data = json!({"target_temp_low": attributes["target_temp_low"], "target_temp_high": attributes["target_temp_high"]});
             self.call("set_temperature", data);
@@ -347,21 +294,13 @@ mod tests {
             Restoring::Steps(steps) => steps,
             _ => Vec::new(),
         };
-        let services: Vec<String> = steps
-            .iter()
-            .map(|step| format!("{} {}", step.service, step.data))
-            .collect();
+        let services: Vec<String> = steps.iter().map(|step| format!("{} {}", step.service, step.data)).collect();
         assert_eq!(services, expected);
     }
 
     #[test]
     fn what_is_as_seeded_gets_no_call() {
-        for id in [
-            "lock.back_door",
-            "cover.driveway_gate",
-            "light.porch",
-            "climate.floor_heating",
-        ] {
+        for id in ["lock.back_door", "cover.driveway_gate", "light.porch", "climate.floor_heating"] {
             let at = state("x", json!({"temperature": 20, "current_position": 0}));
             check(id, &at, &at, &[]);
         }
@@ -392,12 +331,7 @@ mod tests {
 
     #[test]
     fn a_number_is_the_same_in_every_form() {
-        check(
-            "number.x",
-            &state("25", json!({})),
-            &state("25.0", json!({})),
-            &[],
-        );
+        check("number.x", &state("25", json!({})), &state("25.0", json!({})), &[]);
         check(
             "climate.x",
             &state("heat", json!({"temperature": 22})),
@@ -415,43 +349,18 @@ mod tests {
             &at("open", 100),
             &[r#"set_cover_position {"entity_id":"cover.x","position":70}"#],
         );
-        check(
-            "cover.x",
-            &at("closed", 0),
-            &at("open", 30),
-            &[r#"close_cover {"entity_id":"cover.x"}"#],
-        );
-        check(
-            "cover.x",
-            &at("open", 100),
-            &at("closed", 0),
-            &[r#"open_cover {"entity_id":"cover.x"}"#],
-        );
+        check("cover.x", &at("closed", 0), &at("open", 30), &[r#"close_cover {"entity_id":"cover.x"}"#]);
+        check("cover.x", &at("open", 100), &at("closed", 0), &[r#"open_cover {"entity_id":"cover.x"}"#]);
     }
 
     #[test]
     fn what_moves_is_waited_for_and_groups_go_back_by_their_members() {
         let house = House::table().unwrap();
         let (want, have) = (state("closed", json!({})), state("closing", json!({})));
-        assert_eq!(
-            restore(house, "cover.x", &want, &have, true),
-            Restoring::Moving
-        );
-        assert!(matches!(
-            restore(house, "cover.x", &want, &have, false),
-            Restoring::Steps(_)
-        ));
+        assert_eq!(restore(house, "cover.x", &want, &have, true), Restoring::Moving);
+        assert!(matches!(restore(house, "cover.x", &want, &have, false), Restoring::Steps(_)));
         let group = state("locked", json!({"entity_id": ["lock.a"]}));
-        assert_eq!(
-            restore(
-                house,
-                "lock.all",
-                &group,
-                &state("unlocked", json!({})),
-                true
-            ),
-            Restoring::Settled
-        );
+        assert_eq!(restore(house, "lock.all", &group, &state("unlocked", json!({})), true), Restoring::Settled);
     }
 
     #[test]

@@ -18,21 +18,13 @@ pub async fn run(command: &mut Command, seconds: u64) -> Result<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let words =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    bail!(
-        "{} failed ({}):\n{}",
-        shown(command),
-        output.status,
-        tail(&words.concat())
-    )
+    let words = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    bail!("{} failed ({}):\n{}", shown(command), output.status, tail(&words.concat()))
 }
 
 /// Whether the program is there and succeeds.
 pub async fn succeeds(command: &mut Command, seconds: u64) -> bool {
-    output(command, seconds)
-        .await
-        .is_ok_and(|output| output.status.success())
+    output(command, seconds).await.is_ok_and(|output| output.status.success())
 }
 
 async fn output(command: &mut Command, seconds: u64) -> Result<Output> {
@@ -44,23 +36,14 @@ async fn output(command: &mut Command, seconds: u64) -> Result<Output> {
 }
 
 pub fn tail(text: &str) -> String {
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(SHOWN_LINES_MAX)..].join("\n")
 }
 
 fn shown(command: &Command) -> String {
     let std = command.as_std();
     let words = std::iter::once(std.get_program()).chain(std.get_args().take(4));
-    format!(
-        "`{}`",
-        words
-            .map(|word| word.to_string_lossy())
-            .collect::<Vec<_>>()
-            .join(" ")
-    )
+    format!("`{}`", words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -69,21 +52,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_failed_program_leaves_its_last_words() {
-        let error = run(
-            Command::new("sh").args(["-c", "echo first; echo last >&2; exit 3"]),
-            5,
-        )
-        .await
-        .unwrap_err();
+        let error = run(Command::new("sh").args(["-c", "echo first; echo last >&2; exit 3"]), 5).await.unwrap_err();
         assert!(error.to_string().contains("last"), "{error}");
     }
 
     #[tokio::test]
     async fn a_program_that_hangs_is_given_up() {
         let error = run(Command::new("sleep").arg("60"), 0).await.unwrap_err();
-        assert!(
-            error.to_string().contains("did not end within 0 s"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("did not end within 0 s"), "{error}");
     }
 }

@@ -74,12 +74,7 @@ fn keep_log(folders: &Folders, name: &str) {
 }
 
 /// There is a record: start the house again if it does not run.
-async fn again(
-    folders: &Folders,
-    arguments: &UpArguments,
-    record: Record,
-    progress: &Progress,
-) -> Result<Record> {
+async fn again(folders: &Folders, arguments: &UpArguments, record: Record, progress: &Progress) -> Result<Record> {
     let wish = arguments.version.as_deref();
     if wish.is_some_and(|wish| wish != record.version && wish != record.ha_version) {
         bail!(
@@ -104,16 +99,14 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
     if arguments.no_engine {
         machine.engine = None;
     }
-    let (runtime, release) =
-        prepare(folders, &machine, arguments.version.as_deref(), progress).await?;
+    let (runtime, release) = prepare(folders, &machine, arguments.version.as_deref(), progress).await?;
     let port = match arguments.port {
         Some(port) => port,
         None => launch::free_port()?,
     };
     let house = folders.house(name);
     if house.exists() {
-        fs::remove_dir_all(&house)
-            .with_context(|| format!("cannot remove the half-made {}", house.display()))?;
+        fs::remove_dir_all(&house).with_context(|| format!("cannot remove the half-made {}", house.display()))?;
     }
     make_private(&house)?;
     let container = matches!(runtime, Runtime::Engine { .. });
@@ -125,9 +118,7 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
         release: Release::parse(&release),
     };
     config::write(&folders.config(name), &wish)?;
-    progress.step(&format!(
-        "starting Home Assistant {release} at 127.0.0.1:{port}"
-    ));
+    progress.step(&format!("starting Home Assistant {release} at 127.0.0.1:{port}"));
     launch::start(folders, name, &runtime, port).await?;
     say_isolation(folders, name, container, progress);
     progress.step("making its owner, and waiting until all of it has started");
@@ -160,17 +151,9 @@ async fn prepare(
 ) -> Result<(Runtime, String)> {
     match machine.choose(wish)? {
         Choice::Engine { program, tag } => {
-            progress.step(&format!(
-                "fetching Home Assistant {tag} for {program} (once)"
-            ));
+            progress.step(&format!("fetching Home Assistant {tag} for {program} (once)"));
             engine::pull(program, &tag).await?;
-            Ok((
-                Runtime::Engine {
-                    program: program.to_owned(),
-                    tag: tag.clone(),
-                },
-                tag,
-            ))
+            Ok((Runtime::Engine { program: program.to_owned(), tag: tag.clone() }, tag))
         }
         Choice::Python { python, set } => {
             if !set.tried {
@@ -180,20 +163,11 @@ async fn prepare(
                 ));
             }
             let install = install::python(folders, machine, python, set, progress).await?;
-            Ok((
-                Runtime::Python {
-                    python: python.program.clone(),
-                    install,
-                },
-                set.release.into(),
-            ))
+            Ok((Runtime::Python { python: python.program.clone(), install }, set.release.into()))
         }
         Choice::Debian { set } => {
-            let python = machine
-                .pythons
-                .first()
-                .map(|python| python.program.clone())
-                .context("the launcher needs a Python")?;
+            let python =
+                machine.pythons.first().map(|python| python.program.clone()).context("the launcher needs a Python")?;
             let folder = debian::folder(folders, set, progress).await?;
             Ok((Runtime::Debian { python, folder }, set.release.into()))
         }
