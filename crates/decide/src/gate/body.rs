@@ -22,6 +22,9 @@ const QUIET: &[&str] = &[
     "wait_template",
     "wait_for_trigger",
     "condition",
+    "and",
+    "or",
+    "not",
     "conditions",
     "variables",
     "stop",
@@ -164,10 +167,10 @@ fn service(
             opaque(walk, id, &format!("templated target of {domain}.{called}"));
         }
     }
-    let generic = row.is_some_and(|row| row.kind == Kind::Generic);
-    let mut reach = found.reach(walk.house(), domain);
-    if row.is_some() && !generic {
-        reach.retain(|entity| entity.domain() == domain);
+    let works_on = row.map_or(domain, |row| row.works_on(domain, called).unwrap_or(domain));
+    let mut reach = found.reach(walk.house(), works_on);
+    if row.is_some_and(|row| row.works_on(domain, called).is_some()) {
+        reach.retain(|entity| entity.domain() == works_on);
     }
     if !found.unknown.is_empty() && row.is_some_and(|row| opening(row.kind)) {
         opaque(walk, id, &format!("unknown target {}", found.unknown[0]));
@@ -203,6 +206,11 @@ fn raise(walk: &mut Walk<'_>, id: &EntityId, event: &Value) {
 fn device(walk: &mut Walk<'_>, id: &EntityId, map: &Map<String, Value>) {
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
     let (domain, kind) = (text("domain"), text("type"));
+    if (domain, kind) == ("mobile_app", "notify") {
+        let words = |key: &&str| map.get(*key).map(|value| ((*key).to_owned(), value.clone()));
+        let data = ["message", "title", "data"].iter().filter_map(words).collect();
+        return service(walk, id, "notify", "mobile_app", &data, None);
+    }
     let called = match (domain, kind) {
         (_, "turn_on" | "turn_off" | "toggle" | "press" | "lock" | "unlock") => kind,
         ("lock", "open") => "open",

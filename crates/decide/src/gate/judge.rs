@@ -40,7 +40,7 @@ pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision,
         None => resolve::targets(facts.house, [Some(&call.data), call.target.as_ref()], Reading::Call)?,
     };
     settle(facts, &mut found, row, &domain)?;
-    let (entities, ignored) = reach(facts, &found, row, &domain);
+    let (entities, ignored) = reach(facts, &found, row, (&domain, &service));
     if let Some(row) = row
         && wants_target(row.kind)
         && entities.is_empty()
@@ -190,13 +190,16 @@ fn not_found(facts: &Facts<'_>, ids: Vec<String>) -> Problem {
 }
 
 /// The entities that the service works on, and those named that it does not.
-fn reach(facts: &Facts<'_>, found: &Targets, row: Option<Row>, domain: &str) -> (BTreeSet<EntityId>, Vec<EntityId>) {
-    let mut entities = found.reach(facts.house, domain);
+fn reach(
+    facts: &Facts<'_>,
+    found: &Targets,
+    row: Option<Row>,
+    (domain, service): (&str, &str),
+) -> (BTreeSet<EntityId>, Vec<EntityId>) {
+    let works_on = row.and_then(|row| row.works_on(domain, service));
+    let mut entities = found.reach(facts.house, works_on.unwrap_or(domain));
     entities.retain(|id| in_scope(facts, id));
-    let any_domain = row.is_none_or(|row| row.kind == Kind::Generic);
-    if any_domain {
-        return (entities, Vec::new());
-    }
+    let Some(domain) = works_on else { return (entities, Vec::new()) };
     let (fit, other): (BTreeSet<_>, BTreeSet<_>) = entities.into_iter().partition(|id| id.domain() == domain);
     (fit, other.into_iter().filter(|id| found.direct.contains(id)).collect())
 }

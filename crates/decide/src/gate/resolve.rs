@@ -195,7 +195,8 @@ fn registry(house: &House, found: &mut Targets, key: &str, text: &str, reading: 
     for id in ids {
         let Some(entity) = house.entity(id.as_str()) else { continue };
         // A call is sent as explicit ids, so what Home Assistant would leave out is left out here too.
-        let shown = !entity.info.hidden && entity.info.category.is_none();
+        let there = !entity.info.disabled || entity.state.is_some();
+        let shown = there && !entity.info.hidden && entity.info.category.is_none();
         if shown || reading == Reading::Body {
             expand(house, &id, &mut found.indirect);
         }
