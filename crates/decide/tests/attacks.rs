@@ -1,4 +1,5 @@
 //! Roads by which a call could open the house, each closed. A test's name is what holds.
+#![allow(clippy::unwrap_used)]
 
 use decide::gate::{Grant, Guard, ServiceRule, Verdict};
 use serde_json::{Value, json};
@@ -478,4 +479,73 @@ fn a_scene_s_oven_and_alert_are_not_comfort() {
     let small = Small::new().with("alert.door_open", "on", json!({})).with("water_heater.tank", "eco", json!({}));
     small.asks("scene.apply", json!({ "entities": { "alert.door_open": "off" } }));
     small.asks("scene.apply", json!({ "entities": { "water_heater.tank": { "state": "eco", "temperature": 80 } } }));
+}
+
+// ---- what derives from an entity, and what a target reaches
+
+#[test]
+fn a_sensor_derived_from_a_helper_counts_as_the_helper() {
+    for (attribute, value) in [
+        ("entity_id", json!("input_number.level")),
+        ("entity_id", json!(["input_number.level"])),
+        ("source", json!("input_number.level")),
+    ] {
+        let small = Small::new()
+            .with("binary_sensor.high", "off", json!({ attribute: value }))
+            .opener(json!([{ "trigger": "state", "entity_id": "binary_sensor.high", "to": "on" }]));
+        small.asks("input_number.set_value", json!({ "entity_id": "input_number.level", "value": 90 }));
+        small.allows("light.turn_on", on("light.lamp"));
+    }
+}
+
+#[test]
+fn a_bound_that_is_an_entity_sets_it_off_too() {
+    for trigger in [
+        json!({ "trigger": "numeric_state", "entity_id": "sensor.sun", "above": "input_number.level" }),
+        json!({ "trigger": "numeric_state", "entity_id": "sensor.sun", "below": "input_number.level" }),
+        json!({ "trigger": "numeric_state", "entity_id": "sensor.sun", "above": 1,
+            "value_template": "{{ state.state | float - states('input_number.level') | float }}" }),
+        json!({ "trigger": "state", "entity_id": "sensor.sun", "to": "on",
+            "for": { "minutes": "{{ states('input_number.level') | int }}" } }),
+    ] {
+        let small = Small::new().with("sensor.sun", "5", json!({})).opener(json!([trigger]));
+        small.asks("input_number.set_value", json!({ "entity_id": "input_number.level", "value": 0 }));
+        small.allows("light.turn_on", on("light.lamp"));
+    }
+}
+
+#[test]
+fn a_body_s_target_that_this_house_does_not_show_asks() {
+    for target in [
+        json!({ "device_id": "composite" }),
+        json!({ "label_id": "gone" }),
+        json!({ "entity_id": "switch.pump{# x #}" }),
+        json!({ "entity_id": "{{ x }}" }),
+    ] {
+        let small = Small::new().script("a", json!([{ "action": "switch.turn_on", "target": target }]));
+        small.asks("script.a", json!({}));
+    }
+    let gone = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.gone" } }]);
+    Small::new().script("a", gone).allows("script.a", json!({}));
+}
+
+#[test]
+fn a_body_s_target_reaches_the_children_of_a_device() {
+    for target in [
+        json!({ "device_id": "board" }),
+        json!({ "area_id": "hall" }),
+        json!({ "floor_id": "ground" }),
+        json!({ "label_id": "all" }),
+    ] {
+        let small = Small::new()
+            .set("/labels/all", json!({ "name": "All" }))
+            .set("/floors/ground", json!({ "name": "Ground" }))
+            .set("/areas/hall", json!({ "name": "Hall", "floor_id": "ground" }))
+            .set("/devices/board", json!({ "name": "Board", "area_id": "hall", "labels": ["all"] }))
+            .set("/devices/child", json!({ "name": "Channel", "via_device_id": "board" }))
+            .info("lock.front", "device_id", json!("child"))
+            .script("a", json!([{ "action": "lock.unlock", "target": target }]));
+        let decision = small.decision("script.a", json!({}));
+        assert_eq!(decision.verdict, Verdict::Ask, "{target}");
+    }
 }

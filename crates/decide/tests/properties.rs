@@ -1,5 +1,6 @@
 //! What holds for any call, any policy and any body: order and spelling do not matter, more guards
 //! and more entities never make a verdict milder, and a plan holds only what was judged.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -172,8 +172,10 @@ fn service(
     if row.is_some_and(|row| row.works_on(domain, called).is_some()) {
         reach.retain(|entity| entity.domain() == works_on);
     }
-    if !found.unknown.is_empty() && row.is_some_and(|row| opening(row.kind)) {
-        opaque(walk, id, &format!("unknown target {}", found.unknown[0]));
+    // An entity that is not there does not move; other forms may mean what this picture does not show.
+    let opens = row.is_some_and(|row| opening(row.kind));
+    if let Some(text) = found.unknown.iter().find(|text| opens || EntityId::parse(text).is_none()) {
+        opaque(walk, id, &format!("unknown target {text}"));
     }
     walk.service(row, &action, &reach);
 }

@@ -148,6 +148,10 @@ impl Triggers {
     fn one(&mut self, house: &House, automation: &EntityId, map: &Map<String, Value>) {
         let kind = map.get("platform").or_else(|| map.get("trigger")).and_then(Value::as_str).unwrap_or_default();
         let mut seen = BTreeSet::new();
+        // Entities that set the bound or the time, beside those that are watched.
+        for key in ["above", "below", "for", "value_template"] {
+            self.literal(house, automation, map.get(key).unwrap_or(&Value::Null));
+        }
         match kind {
             "state" => {
                 let condition = if map.contains_key("attribute") { Condition::Any } else { state_condition(map) };

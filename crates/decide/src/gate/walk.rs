@@ -94,7 +94,8 @@ impl<'a> Walk<'a> {
 
     /// The household wrote it, and no value of a caller's is in it.
     fn own_words(&self, action: &Action<'_>) -> bool {
-        !self.path.is_empty() && !(self.foreign_values && action.templated)
+        let foreign = self.foreign_values && action.templated;
+        !self.path.is_empty() && !foreign
     }
 
     /// The call itself, whose entities can be sent or left out one by one.
@@ -443,7 +444,7 @@ impl<'a> Walk<'a> {
 }
 
 pub(super) fn is_template(text: &str) -> bool {
-    text.contains("{{") || text.contains("{%")
+    ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
 }
 
 pub(super) fn has_template(value: &Value) -> bool {
