@@ -549,3 +549,29 @@ fn a_body_s_target_reaches_the_children_of_a_device() {
         assert_eq!(decision.verdict, Verdict::Ask, "{target}");
     }
 }
+
+#[test]
+fn a_flood_of_unknown_names_is_answered_in_a_moment() {
+    let mut small = Small::new();
+    for n in 0..2000 {
+        small = small.with(&format!("light.lamp_{n}"), "on", json!({}));
+    }
+    let start = std::time::Instant::now();
+    let long = format!("light.{}", "lamp1".repeat(100_000));
+    let many: Vec<String> = (0..20_000).map(|n| format!("light.lump_{n}")).collect();
+    for target in [json!(long), json!(many), json!(many.join(","))] {
+        small.stops("light.turn_on", json!({ "entity_id": target }));
+    }
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
+fn rooms_within_rooms_without_end_are_not_followed_without_end() {
+    let mut small = Small::new();
+    for n in 0..3000 {
+        let next = if n == 2999 { "lock.front".to_owned() } else { format!("light.room_{}", n + 1) };
+        small = small.with(&format!("light.room_{n}"), "on", json!({ "entity_id": [next] }));
+    }
+    small.asks("light.turn_on", on("light.room_0"));
+    small.asks("light.turn_on", on("light.room_2990"));
+}

@@ -166,3 +166,10 @@ fn the_operator_s_listed_service_runs_in_a_macro_too() {
     small.allows("script.honest", json!({}));
     small.script("both", json!([{ "action": "script.honest" }, unlock()])).asks("script.both", json!({}));
 }
+
+#[test]
+fn a_device_condition_in_a_macro_is_no_action() {
+    let condition = json!({ "condition": "device", "device_id": "d", "domain": "light", "type": "is_on", "entity_id": "light.lamp" });
+    let step = json!({ "action": "light.turn_off", "target": { "entity_id": "light.lamp" } });
+    Small::new().script("honest", json!([condition, step])).allows("script.honest", json!({}));
+}

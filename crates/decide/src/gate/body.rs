@@ -79,7 +79,8 @@ fn step(walk: &mut Walk<'_>, id: &EntityId, map: &Map<String, Value>, depth: usi
         return raise(walk, id, event);
     }
     let nested = ["choose", "sequence", "default", "then", "else", "parallel", "repeat"];
-    if map.contains_key("device_id") && !nested.iter().any(|key| map.contains_key(*key)) {
+    let condition = map.contains_key("condition");
+    if map.contains_key("device_id") && !condition && !nested.iter().any(|key| map.contains_key(*key)) {
         return device(walk, id, map);
     }
     let mut known = map.keys().any(|key| QUIET.contains(&key.as_str()));

@@ -334,6 +334,9 @@ impl<'a> Walk<'a> {
         } else {
             entity.members().chain(entity.info.wraps.iter().cloned()).collect()
         };
+        if !members.is_empty() && self.path.len() > ROAD_STEPS_MAX {
+            return self.asks(ReasonCode::OpaqueBody, action, Some(id), Some("nesting".to_owned()));
+        }
         for member in members {
             let Some(other) = self.house().entity(member.as_str()) else { continue };
             if !self.moved.insert((member.clone(), securing)) {
