@@ -23,6 +23,7 @@ mod rank;
 mod reason;
 #[cfg(test)]
 mod tests;
+mod wordings;
 
 pub use moments::Moment;
 pub use prepared::Prepared;

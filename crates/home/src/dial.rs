@@ -61,12 +61,10 @@ pub(crate) async fn dial(endpoint: &Endpoint, token: &Token) -> Result<(Socket, 
 
 async fn attempt(endpoint: &Endpoint, token: &Token) -> Result<(Socket, Arc<str>), HouseError> {
     let tcp = connect(endpoint).await?;
-    let stream: Box<dyn Io> =
-        if endpoint.secure() { Box::new(secure(endpoint, tcp).await?) } else { Box::new(tcp) };
+    let stream: Box<dyn Io> = if endpoint.secure() { Box::new(secure(endpoint, tcp).await?) } else { Box::new(tcp) };
     let stream = Counted { stream, traffic: Traffic::default() };
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MESSAGE_BYTES_MAX))
-        .max_frame_size(Some(MESSAGE_BYTES_MAX));
+    let config =
+        WebSocketConfig::default().max_message_size(Some(MESSAGE_BYTES_MAX)).max_frame_size(Some(MESSAGE_BYTES_MAX));
     let (mut socket, _) = client_async_with_config(endpoint.websocket_url(), stream, Some(config))
         .await
         .map_err(|error| handshake_error(endpoint, error))?;
@@ -83,17 +81,11 @@ async fn connect(endpoint: &Endpoint) -> Result<TcpStream, HouseError> {
     if addresses.is_empty() {
         return Err(HouseError::unreachable(Cause::Dns, host));
     }
-    let tcp = TcpStream::connect(&*addresses)
-        .await
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::ConnectionRefused => {
-                HouseError::unreachable(Cause::Refused, endpoint.origin())
-            }
-            std::io::ErrorKind::TimedOut => {
-                HouseError::unreachable(Cause::Timeout, endpoint.origin())
-            }
-            _ => HouseError::unreachable(Cause::Lost, format!("{} ({error})", endpoint.origin())),
-        })?;
+    let tcp = TcpStream::connect(&*addresses).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::ConnectionRefused => HouseError::unreachable(Cause::Refused, endpoint.origin()),
+        std::io::ErrorKind::TimedOut => HouseError::unreachable(Cause::Timeout, endpoint.origin()),
+        _ => HouseError::unreachable(Cause::Lost, format!("{} ({error})", endpoint.origin())),
+    })?;
     // A call is one small packet; waiting to fill it would cost 40 ms.
     if let Err(error) = tcp.set_nodelay(true) {
         tracing::debug!(%error, "cannot switch off Nagle's algorithm");
@@ -102,37 +94,22 @@ async fn connect(endpoint: &Endpoint) -> Result<TcpStream, HouseError> {
 }
 
 async fn secure(endpoint: &Endpoint, tcp: TcpStream) -> Result<impl Io + use<>, HouseError> {
-    let bad =
-        |why: String| HouseError::unreachable(Cause::Tls, format!("{} ({why})", endpoint.origin()));
-    let name =
-        ServerName::try_from(endpoint.host().to_owned()).map_err(|error| bad(error.to_string()))?;
-    TlsConnector::from(endpoint.tls())
-        .connect(name, tcp)
-        .await
-        .map_err(|error| bad(error.to_string()))
+    let bad = |why: String| HouseError::unreachable(Cause::Tls, format!("{} ({why})", endpoint.origin()));
+    let name = ServerName::try_from(endpoint.host().to_owned()).map_err(|error| bad(error.to_string()))?;
+    TlsConnector::from(endpoint.tls()).connect(name, tcp).await.map_err(|error| bad(error.to_string()))
 }
 
 fn handshake_error(endpoint: &Endpoint, error: tungstenite::Error) -> HouseError {
     let url = endpoint.websocket_url();
     match error {
         tungstenite::Error::Http(response) => match response.status().as_u16() {
-            401 | 403 => HouseError::new(
-                ErrorCode::Auth,
-                Cause::Banned,
-                format!("{url} answers {}", response.status()),
-            ),
-            502..=504 => HouseError::unreachable(
-                Cause::Starting,
-                format!("{url} answers {}", response.status()),
-            ),
-            _ => HouseError::unreachable(
-                Cause::NotHomeAssistant,
-                format!("{url} answers {}", response.status()),
-            ),
+            401 | 403 => {
+                HouseError::new(ErrorCode::Auth, Cause::Banned, format!("{url} answers {}", response.status()))
+            }
+            502..=504 => HouseError::unreachable(Cause::Starting, format!("{url} answers {}", response.status())),
+            _ => HouseError::unreachable(Cause::NotHomeAssistant, format!("{url} answers {}", response.status())),
         },
-        tungstenite::Error::Io(error) => {
-            HouseError::unreachable(Cause::Lost, format!("{url} ({error})"))
-        }
+        tungstenite::Error::Io(error) => HouseError::unreachable(Cause::Lost, format!("{url} ({error})")),
         other => HouseError::unreachable(Cause::NotHomeAssistant, format!("{url} ({other})")),
     }
 }
@@ -147,43 +124,28 @@ struct Greeting {
     message: String,
 }
 
-async fn authenticate(
-    socket: &mut Socket,
-    endpoint: &Endpoint,
-    token: &Token,
-) -> Result<String, HouseError> {
+async fn authenticate(socket: &mut Socket, endpoint: &Endpoint, token: &Token) -> Result<String, HouseError> {
     let hello = greeting(socket, endpoint).await?;
     if hello.kind != "auth_required" {
-        return Err(HouseError::unreachable(
-            Cause::NotHomeAssistant,
-            endpoint.origin(),
-        ));
+        return Err(HouseError::unreachable(Cause::NotHomeAssistant, endpoint.origin()));
     }
     let auth = serde_json::json!({ "type": "auth", "access_token": token.reveal() });
     send(socket, auth.to_string()).await?;
     let answer = greeting(socket, endpoint).await?;
     match answer.kind.as_str() {
         "auth_ok" => Ok(answer.ha_version),
-        "auth_invalid" => Err(HouseError::new(
-            ErrorCode::Auth,
-            Cause::InvalidToken,
-            answer.message,
-        )),
+        "auth_invalid" => Err(HouseError::new(ErrorCode::Auth, Cause::InvalidToken, answer.message)),
         other => Err(HouseError::bad_answer("authentication", other)),
     }
 }
 
 async fn greeting(socket: &mut Socket, endpoint: &Endpoint) -> Result<Greeting, HouseError> {
     let text = receive(socket).await?;
-    serde_json::from_str(&text)
-        .map_err(|_| HouseError::unreachable(Cause::NotHomeAssistant, endpoint.websocket_url()))
+    serde_json::from_str(&text).map_err(|_| HouseError::unreachable(Cause::NotHomeAssistant, endpoint.websocket_url()))
 }
 
 pub(crate) async fn send(socket: &mut Socket, text: String) -> Result<(), HouseError> {
-    socket
-        .send(Message::text(text))
-        .await
-        .map_err(|error| HouseError::unreachable(Cause::Lost, error.to_string()))
+    socket.send(Message::text(text)).await.map_err(|error| HouseError::unreachable(Cause::Lost, error.to_string()))
 }
 
 /// The next text message; pings and pongs of the websocket itself are none.

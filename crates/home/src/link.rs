@@ -100,7 +100,16 @@ impl<T: Copy + Send + 'static> Link<T> {
         let traffic = socket.get_ref().traffic();
         let (outgoing, incoming) = mpsc::channel(OUTGOING_MAX);
         let (closing, closed) = watch::channel(None);
-        let pump = Pump { socket, traffic, incoming, listener, pending: HashMap::new(), tags: HashMap::new(), last_id: 1, ping: None };
+        let pump = Pump {
+            socket,
+            traffic,
+            incoming,
+            listener,
+            pending: HashMap::new(),
+            tags: HashMap::new(),
+            last_id: 1,
+            ping: None,
+        };
         let task = tokio::spawn(async move {
             let error = pump.run().await;
             closing.send_replace(Some(error));

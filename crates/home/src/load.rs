@@ -68,7 +68,8 @@ pub(crate) async fn all(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Read<()> {
 pub(crate) async fn keep_fresh(links: &Arc<Links>, keeper: &Arc<Keeper>) -> HouseError {
     loop {
         let running = keeper.house().readiness.running;
-        let longest = if running { Duration::from_secs(BODIES_SECS_MAX) } else { Duration::from_millis(STARTING_POLL_MILLIS) };
+        let longest =
+            if running { Duration::from_secs(BODIES_SECS_MAX) } else { Duration::from_millis(STARTING_POLL_MILLIS) };
         let idle = timeout(longest, keeper.changes.noted()).await.is_err();
         sleep(Duration::from_millis(COALESCE_MILLIS)).await;
         let mut noted = keeper.changes.take();
@@ -130,7 +131,8 @@ async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, noted: Noted) -> Read
 async fn all_bodies(links: &Arc<Links>, keeper: &Arc<Keeper>) {
     let house = keeper.house();
     let known = house.bodies.scripts.keys().chain(house.bodies.scenes.keys()).chain(house.bodies.automations.keys());
-    let present = ["script", "scene", "automation"].into_iter().flat_map(|domain| house.domain(domain).map(|(id, _)| id));
+    let present =
+        ["script", "scene", "automation"].into_iter().flat_map(|domain| house.domain(domain).map(|(id, _)| id));
     let ids: BTreeSet<EntityId> = known.chain(present).cloned().collect();
     bodies::refresh(links, keeper, ids).await;
     keeper.draw(|picture| picture.house().readiness.bodies = true);
@@ -183,7 +185,8 @@ async fn all_entries(links: &Arc<Links>) -> Read<std::collections::BTreeMap<Enti
     let what = "config/entity_registry/list";
     let reply = links.list(what, Value::Null).await?;
     let mut pool = Pool::default();
-    let mut entries = registry::entities(reply.json(), &mut pool).map_err(|error| HouseError::bad_answer(what, error))?;
+    let mut entries =
+        registry::entities(reply.json(), &mut pool).map_err(|error| HouseError::bad_answer(what, error))?;
     drop(reply);
     let ids: Vec<EntityId> = entries.keys().cloned().collect();
     for chunk in ids.chunks(ENTRIES_PER_COMMAND) {

@@ -159,10 +159,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
 }
 
 /// Calls `take` with each element of a JSON list, as it is read.
-pub(crate) fn each<'de, T: Deserialize<'de>>(
-    json: &'de str,
-    take: impl FnMut(T),
-) -> Result<(), serde_json::Error> {
+pub(crate) fn each<'de, T: Deserialize<'de>>(json: &'de str, take: impl FnMut(T)) -> Result<(), serde_json::Error> {
     struct Each<T, F>(F, PhantomData<T>);
     impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for Each<T, F> {
         type Value = ();

@@ -62,8 +62,17 @@ mod tests {
 
     #[test]
     fn what_can_change_the_house_is_not_a_read() {
-        let writes = ["call_service", "fire_event", "execute_script", "config/entity_registry/update",
-            "render_template", "conversation/process", "auth/long_lived_access_token", "GET_STATES", ""];
+        let writes = [
+            "call_service",
+            "fire_event",
+            "execute_script",
+            "config/entity_registry/update",
+            "render_template",
+            "conversation/process",
+            "auth/long_lived_access_token",
+            "GET_STATES",
+            "",
+        ];
         assert!(writes.iter().all(|kind| !is_read(kind)));
         assert!(READS.iter().all(|kind| is_read(kind)));
     }

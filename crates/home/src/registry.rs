@@ -113,7 +113,9 @@ impl Entry {
         let friendly = || friendly_name.map(Arc::from);
         let mut names = Names::default();
         names.add(self.name.clone().or_else(friendly));
-        if self.has_entity_name && let Some(device) = device {
+        if self.has_entity_name
+            && let Some(device) = device
+        {
             names.add(Some(match &self.original_name {
                 Some(original) => format!("{} {original}", device.name).into(),
                 None => device.name.clone(),
@@ -303,7 +305,9 @@ mod tests {
 
     #[test]
     fn entries_of_a_release_without_labels_or_of_odd_types_are_read() {
-        let entry = entry(r#"[{"entity_id": "not an id"}, {"entity_id": "light.a", "unique_id": 7, "labels": {}, "options": []}]"#);
+        let entry = entry(
+            r#"[{"entity_id": "not an id"}, {"entity_id": "light.a", "unique_id": 7, "labels": {}, "options": []}]"#,
+        );
         assert_eq!(entry.info.unique_id.as_deref(), Some("7"));
         assert!(entry.info.labels.is_empty());
     }

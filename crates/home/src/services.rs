@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn a_house_that_is_starting_says_so() {
-        let config = config(r#"{"state": "STARTING", "version": "2026.11.0", "unit_system": {"temperature": "°C"}}"#).unwrap();
+        let config =
+            config(r#"{"state": "STARTING", "version": "2026.11.0", "unit_system": {"temperature": "°C"}}"#).unwrap();
         assert!(!config.running);
         assert_eq!(config.units.temperature.as_deref(), Some("°C"));
     }

@@ -105,11 +105,7 @@ pub(crate) fn effect(id: &EntityId, before: Option<&Arc<State>>, after: Option<&
             || differs("entity_id")
             // While it is reloaded, a script or automation is unavailable for a moment.
             || (before.value != after.value && (reloaded(before) || reloaded(after))));
-    Effect {
-        name: differs("friendly_name"),
-        relations: differs("entity_id") || differs("device_class"),
-        body,
-    }
+    Effect { name: differs("friendly_name"), relations: differs("entity_id") || differs("device_class"), body }
 }
 
 pub(crate) fn is_macro(id: &EntityId) -> bool {

@@ -80,9 +80,9 @@ impl Expected {
             return Progress::Met;
         }
         match entity.value() {
-            Some("opening" | "closing" | "locking" | "unlocking" | "arming" | "pending" | "disarming" | "returning") => {
-                Progress::Moving
-            }
+            Some(
+                "opening" | "closing" | "locking" | "unlocking" | "arming" | "pending" | "disarming" | "returning",
+            ) => Progress::Moving,
             _ => Progress::Not,
         }
     }
@@ -335,8 +335,12 @@ fn media(service: &str, data: &Map<String, Value>) -> Checks {
 }
 
 fn select(service: &str, data: &Map<String, Value>, before: Option<&Entity>) -> Checks {
-    let options: Vec<&str> =
-        before.and_then(|entity| entity.attribute("options")?.as_array()).into_iter().flatten().filter_map(Value::as_str).collect();
+    let options: Vec<&str> = before
+        .and_then(|entity| entity.attribute("options")?.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     match service {
         "select_option" => text(data, "option").map(|option| vec![is(&[option])]),
         "select_first" => options.first().map(|option| vec![is(&[option])]),
@@ -386,10 +390,30 @@ mod tests {
         check("lock.a", "lock", json!({}), &any, &entity("jammed", json!({})), Progress::Not);
         check("lock.a", "open", json!({}), &any, &entity("unlocked", json!({})), Progress::Met);
         check("cover.a", "close_cover", json!({}), &any, &entity("closing", json!({})), Progress::Moving);
-        check("cover.a", "set_cover_position", json!({"position": 40}), &any,
-            &entity("open", json!({"current_position": 41})), Progress::Met);
-        check("alarm_control_panel.a", "alarm_arm_away", json!({}), &any, &entity("arming", json!({})), Progress::Moving);
-        check("alarm_control_panel.a", "alarm_arm_away", json!({}), &any, &entity("armed_home", json!({})), Progress::Not);
+        check(
+            "cover.a",
+            "set_cover_position",
+            json!({"position": 40}),
+            &any,
+            &entity("open", json!({"current_position": 41})),
+            Progress::Met,
+        );
+        check(
+            "alarm_control_panel.a",
+            "alarm_arm_away",
+            json!({}),
+            &any,
+            &entity("arming", json!({})),
+            Progress::Moving,
+        );
+        check(
+            "alarm_control_panel.a",
+            "alarm_arm_away",
+            json!({}),
+            &any,
+            &entity("armed_home", json!({})),
+            Progress::Not,
+        );
     }
 
     #[test]
@@ -406,16 +430,37 @@ mod tests {
         check("input_number.a", "set_value", json!({"value": "21"}), &any, &entity("21.0", json!({})), Progress::Met);
         check("select.a", "select_option", json!({"option": "b"}), &any, &entity("b", json!({})), Progress::Met);
         check("select.a", "select_last", json!({}), &any, &entity("a", json!({})), Progress::Not);
-        check("climate.a", "set_temperature", json!({"temperature": 21, "hvac_mode": "heat"}), &any,
-            &entity("heat", json!({"temperature": 21.2})), Progress::Met);
-        check("climate.a", "set_temperature", json!({"temperature": 21}), &any, &entity("heat", json!({"temperature": 18})), Progress::Not);
-        check("media_player.a", "volume_set", json!({"volume_level": 0.3}), &any,
-            &entity("playing", json!({"volume_level": 0.31})), Progress::Met);
+        check(
+            "climate.a",
+            "set_temperature",
+            json!({"temperature": 21, "hvac_mode": "heat"}),
+            &any,
+            &entity("heat", json!({"temperature": 21.2})),
+            Progress::Met,
+        );
+        check(
+            "climate.a",
+            "set_temperature",
+            json!({"temperature": 21}),
+            &any,
+            &entity("heat", json!({"temperature": 18})),
+            Progress::Not,
+        );
+        check(
+            "media_player.a",
+            "volume_set",
+            json!({"volume_level": 0.3}),
+            &any,
+            &entity("playing", json!({"volume_level": 0.31})),
+            Progress::Met,
+        );
     }
 
     #[test]
     fn what_has_no_state_is_accepted_and_never_met() {
-        for (id, service) in [("scene.a", "turn_on"), ("script.a", "turn_on"), ("button.a", "press"), ("notify.a", "send_message")] {
+        for (id, service) in
+            [("scene.a", "turn_on"), ("script.a", "turn_on"), ("button.a", "press"), ("notify.a", "send_message")]
+        {
             let expected = Expected::of(&EntityId::parse(id).unwrap(), service, &Map::new(), None);
             assert_eq!(expected, Expected::Accepted);
             assert_eq!(expected.progress(Some(&entity("on", json!({})))), Progress::Not);

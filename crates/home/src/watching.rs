@@ -227,8 +227,9 @@ impl Shipment {
     fn outcomes(self, house: &House) -> (Vec<Outcome>, Option<Value>, Option<HouseError>) {
         let silent = matches!(self.said, Said::Nothing) && self.must_wait_for_answer();
         let outcomes: Vec<_> = self.watches.into_iter().map(|watch| watch.outcome_in(house)).collect();
-        let fine = outcomes.iter().all(|outcome| !matches!(outcome.outcome,
-            OutcomeKind::Failed | OutcomeKind::NotConfirmed | OutcomeKind::OutcomeUnknown));
+        let fine = outcomes.iter().all(|outcome| {
+            !matches!(outcome.outcome, OutcomeKind::Failed | OutcomeKind::NotConfirmed | OutcomeKind::OutcomeUnknown)
+        });
         let late = || HouseError::unreachable(Cause::Timeout, "no answer to a service call");
         let error = match self.error {
             Some(error) if !fine || outcomes.is_empty() => Some(error),
@@ -269,9 +270,9 @@ fn response_in(reply: &Reply) -> Option<Value> {
 
 async fn next_answer(answer: &mut Option<oneshot::Receiver<Answer>>) -> Answer {
     match answer {
-        Some(receiver) => receiver.await.unwrap_or_else(|_| {
-            Err(Missed::Unknown(HouseError::unreachable(Cause::Lost, "the house closed it")))
-        }),
+        Some(receiver) => receiver
+            .await
+            .unwrap_or_else(|_| Err(Missed::Unknown(HouseError::unreachable(Cause::Lost, "the house closed it")))),
         None => std::future::pending().await,
     }
 }

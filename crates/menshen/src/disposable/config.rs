@@ -22,7 +22,10 @@ const FILES: &[(&str, &str)] = &[
     ("scripts.yaml", include_str!("../../house/config/scripts.yaml")),
     ("automations.yaml", include_str!("../../house/config/automations.yaml")),
     ("blueprints/script/menshen/let_guests_in.yaml", include_str!("../../house/config/blueprints/let_guests_in.yaml")),
-    ("blueprints/automation/menshen/motion_light.yaml", include_str!("../../house/config/blueprints/motion_light.yaml")),
+    (
+        "blueprints/automation/menshen/motion_light.yaml",
+        include_str!("../../house/config/blueprints/motion_light.yaml"),
+    ),
     ("python_scripts/opener.py", "hass.services.call('lock', 'unlock', {'entity_id': 'lock.back_door'})\n"),
     ("custom_components/menshen_house/house.json", house::TEXT),
 ];
@@ -34,10 +37,32 @@ macro_rules! component {
 }
 
 const COMPONENT: &[(&str, &str)] = component![
-    "__init__.py", "base.py", "binary_sensor.py", "button.py", "calendar.py", "climate.py", "config_flow.py",
-    "cover.py", "event.py", "fan.py", "humidifier.py", "lawn_mower.py", "light.py", "lock.py", "manifest.json",
-    "media_player.py", "number.py", "select.py", "sensor.py", "siren.py", "switch.py", "text.py", "todo.py",
-    "vacuum.py", "valve.py", "water_heater.py",
+    "__init__.py",
+    "base.py",
+    "binary_sensor.py",
+    "button.py",
+    "calendar.py",
+    "climate.py",
+    "config_flow.py",
+    "cover.py",
+    "event.py",
+    "fan.py",
+    "humidifier.py",
+    "lawn_mower.py",
+    "light.py",
+    "lock.py",
+    "manifest.json",
+    "media_player.py",
+    "number.py",
+    "select.py",
+    "sensor.py",
+    "siren.py",
+    "switch.py",
+    "text.py",
+    "todo.py",
+    "vacuum.py",
+    "valve.py",
+    "water_heater.py",
 ];
 
 macro_rules! bulk {
@@ -47,8 +72,16 @@ macro_rules! bulk {
 }
 
 const BULK: &[(&str, &str)] = bulk![
-    "__init__.py", "base.py", "binary_sensor.py", "config_flow.py", "cover.py", "light.py", "lock.py",
-    "manifest.json", "sensor.py", "switch.py",
+    "__init__.py",
+    "base.py",
+    "binary_sensor.py",
+    "config_flow.py",
+    "cover.py",
+    "light.py",
+    "lock.py",
+    "manifest.json",
+    "sensor.py",
+    "switch.py",
 ];
 
 /// What differs from house to house.
@@ -126,7 +159,9 @@ fn configuration(wish: &Wish) -> String {
 }
 
 fn helpers(wish: &Wish) -> String {
-    let id = |id: &str| if wish.release < Release(2024, 4) { String::new() } else { format!(" unique_id: {id},") };
+    let id = |id: &str| {
+        if wish.release < Release(2024, 4) { String::new() } else { format!(" unique_id: {id},") }
+    };
     // Inside a container the house reaches itself at the port it listens on.
     let port = if wish.container { 8123 } else { wish.port };
     HELPERS

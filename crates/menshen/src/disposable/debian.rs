@@ -76,7 +76,8 @@ async fn packages(folder: &Path, set: &Set) -> Result<()> {
     inside(folder, &all).await?;
     inside(folder, &[&["apt-get", "purge", "-y", "-q"][..], &BUILDERS[..]].concat()).await?;
     inside(folder, &["apt-get", "autoremove", "-y", "-q", "--purge"]).await?;
-    inside(folder, &["apt-get", "install", "-y", "-q", "--no-install-recommends", "libstdc++6", "libturbojpeg0"]).await?;
+    inside(folder, &["apt-get", "install", "-y", "-q", "--no-install-recommends", "libstdc++6", "libturbojpeg0"])
+        .await?;
     inside(folder, &["apt-get", "clean"]).await?;
     Ok(())
 }

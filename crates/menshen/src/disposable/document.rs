@@ -24,7 +24,14 @@ fn page() -> String {
     let mut page = HEAD.to_owned();
     page.push_str("## Floors and rooms\n\n| id | name | also called | floor |\n|---|---|---|---|\n");
     for floor in &table.floors {
-        let _ = writeln!(page, "| `{}` | {} | {} | (level {}) |", floor.id, floor.name, floor.aliases.join(", "), floor.level);
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | (level {}) |",
+            floor.id,
+            floor.name,
+            floor.aliases.join(", "),
+            floor.level
+        );
     }
     for room in &table.rooms {
         let floor = table.floors.iter().find(|floor| Some(&floor.id) == room.floor.as_ref());
@@ -44,7 +51,14 @@ fn page() -> String {
     }
     page.push_str("\n## Automations\n\n| id | trigger | what it does | opens |\n|---|---|---|---|\n");
     for automation in &table.automations {
-        let _ = writeln!(page, "| `{}` | {} | {} | {} |", automation.id, automation.trigger, automation.does, yes(automation.opens));
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} |",
+            automation.id,
+            automation.trigger,
+            automation.does,
+            yes(automation.opens)
+        );
     }
     page
 }

@@ -18,7 +18,13 @@ const MARKER: &str = "menshen-install-complete";
 const INSTALL_SECS_MAX: u64 = 900;
 
 /// The folder of an environment in which `bin/hass` starts the release.
-pub async fn python(folders: &Folders, machine: &Machine, python: &Python, set: &Set, progress: &Progress) -> Result<PathBuf> {
+pub async fn python(
+    folders: &Folders,
+    machine: &Machine,
+    python: &Python,
+    set: &Set,
+    progress: &Progress,
+) -> Result<PathBuf> {
     let (major, minor, _) = python.version;
     let folder = folders.install(&format!("{}-python{major}.{minor}", set.release));
     if complete(&folder, set) {
@@ -28,7 +34,10 @@ pub async fn python(folders: &Folders, machine: &Machine, python: &Python, set: 
     let list = write_list(&folder, set)?;
     let packages = packages(set).count();
     let with = if machine.uv.is_some() { "uv" } else { "venv and pip" };
-    progress.step(&format!("installing Home Assistant {} for Python {major}.{minor} with {with} ({packages} packages, once)", set.release));
+    progress.step(&format!(
+        "installing Home Assistant {} for Python {major}.{minor} with {with} ({packages} packages, once)",
+        set.release
+    ));
     match &machine.uv {
         Some(uv) => {
             let mut make = Command::new(uv);
@@ -62,7 +71,8 @@ pub fn finish(folder: &Path, set: &Set) -> Result<()> {
 
 pub fn clear(folder: &Path) -> Result<()> {
     if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove the unfinished install {}", folder.display()))?;
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove the unfinished install {}", folder.display()))?;
     }
     make_private(folder)
 }

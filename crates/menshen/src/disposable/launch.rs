@@ -41,7 +41,8 @@ pub async fn start(folders: &Folders, name: &str, runtime: &Runtime, port: u16) 
             None
         }
         Runtime::Python { .. } | Runtime::Debian { .. } => {
-            TcpListener::bind(("127.0.0.1", port)).with_context(|| format!("port {port} on 127.0.0.1 is taken; choose another with --port"))?;
+            TcpListener::bind(("127.0.0.1", port))
+                .with_context(|| format!("port {port} on 127.0.0.1 is taken; choose another with --port"))?;
             Some(spawn(&folders.house(name), runtime, port)?)
         }
     };
@@ -58,7 +59,10 @@ pub async fn start(folders: &Folders, name: &str, runtime: &Runtime, port: u16) 
             bail!("Home Assistant ended while starting ({status}):\n{}", run::tail(&log));
         }
         if begun.elapsed() > Duration::from_secs(START_SECS_MAX) {
-            bail!("Home Assistant did not answer within {START_SECS_MAX} s; its log is {}", folders.house(name).join("log").display());
+            bail!(
+                "Home Assistant did not answer within {START_SECS_MAX} s; its log is {}",
+                folders.house(name).join("log").display()
+            );
         }
         sleep(Duration::from_millis(100)).await;
     }
@@ -127,7 +131,9 @@ pub async fn stop(folders: &Folders, name: &str) -> Result<bool> {
         engine::stop(program, name).await?;
         return Ok(true);
     }
-    let Some(launcher) = launcher_of(folders, name) else { return Ok(false) };
+    let Some(launcher) = launcher_of(folders, name) else {
+        return Ok(false);
+    };
     let begun = Instant::now();
     let mut asked = Signal::TERM;
     while launcher_of(folders, name).is_some() {

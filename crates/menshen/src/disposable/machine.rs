@@ -25,10 +25,34 @@ pub struct Set {
 
 /// Oldest first.
 pub const SETS: [Set; 4] = [
-    Set { release: "2024.3.3", python: (3, 11), patch: 0, tried: true, requirements: include_str!("../../house/requirements/2024.3.3.txt") },
-    Set { release: "2025.1.4", python: (3, 12), patch: 0, tried: true, requirements: include_str!("../../house/requirements/2025.1.4.txt") },
-    Set { release: "2026.2.3", python: (3, 13), patch: 2, tried: false, requirements: include_str!("../../house/requirements/2026.2.3.txt") },
-    Set { release: "2026.11.0", python: (3, 14), patch: 2, tried: true, requirements: include_str!("../../house/requirements/2026.11.0.txt") },
+    Set {
+        release: "2024.3.3",
+        python: (3, 11),
+        patch: 0,
+        tried: true,
+        requirements: include_str!("../../house/requirements/2024.3.3.txt"),
+    },
+    Set {
+        release: "2025.1.4",
+        python: (3, 12),
+        patch: 0,
+        tried: true,
+        requirements: include_str!("../../house/requirements/2025.1.4.txt"),
+    },
+    Set {
+        release: "2026.2.3",
+        python: (3, 13),
+        patch: 2,
+        tried: false,
+        requirements: include_str!("../../house/requirements/2026.2.3.txt"),
+    },
+    Set {
+        release: "2026.11.0",
+        python: (3, 14),
+        patch: 2,
+        tried: true,
+        requirements: include_str!("../../house/requirements/2026.11.0.txt"),
+    },
 ];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,10 +75,18 @@ pub struct Machine {
 /// How a house is run.
 #[derive(Debug, PartialEq)]
 pub enum Choice<'a> {
-    Engine { program: &'a str, tag: String },
-    Python { python: &'a Python, set: &'static Set },
+    Engine {
+        program: &'a str,
+        tag: String,
+    },
+    Python {
+        python: &'a Python,
+        set: &'static Set,
+    },
     /// The newest release in a Debian folder with a Python of its own.
-    Debian { set: &'static Set },
+    Debian {
+        set: &'static Set,
+    },
 }
 
 impl PartialEq for Set {
@@ -110,7 +142,9 @@ impl Machine {
             && SETS.iter().all(|set| set.release != release)
         {
             let known = SETS.map(|set| set.release).join(", ");
-            bail!("no package set for Home Assistant {release}; there are {known}, and any release where docker or podman runs");
+            bail!(
+                "no package set for Home Assistant {release}; there are {known}, and any release where docker or podman runs"
+            );
         }
         let mut wanted = SETS.iter().rev().filter(|set| release.is_none_or(|release| set.release == release));
         for set in wanted.clone() {

@@ -37,7 +37,12 @@ pub async fn onboard(port: u16, language: &str) -> Result<(Rest, Wire)> {
     let answer = rest.client.post(format!("{base}/auth/token")).form(&form).send().await?;
     let access: Value = answer.error_for_status()?.json().await?;
     rest.token = access["access_token"].as_str().context("the house gave no access token")?.to_owned();
-    rest.send(Method::POST, "/api/onboarding/integration", Some(json!({"client_id": client_id, "redirect_uri": client_id}))).await?;
+    rest.send(
+        Method::POST,
+        "/api/onboarding/integration",
+        Some(json!({"client_id": client_id, "redirect_uri": client_id})),
+    )
+    .await?;
     let mut wire = Wire::open(&endpoint, &Token::new(&rest.token)).await?;
     let body = json!({"client_name": "menshen", "lifespan": TOKEN_DAYS});
     let token = wire.command("auth/long_lived_access_token", body).await?;

@@ -71,8 +71,10 @@ pub struct Answer<'a> {
 impl Record {
     pub fn read(folders: &Folders, name: &str) -> Result<Self> {
         let path = folders.house(name).join("house.json");
-        let text = fs::read_to_string(&path).with_context(|| format!("there is no house `{name}`; `menshen home up` makes one"))?;
-        serde_json::from_str(&text).with_context(|| format!("{} is broken; `menshen home down` removes it", path.display()))
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("there is no house `{name}`; `menshen home up` makes one"))?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("{} is broken; `menshen home down` removes it", path.display()))
     }
 
     pub fn write(&self, folders: &Folders) -> Result<()> {

@@ -21,6 +21,9 @@ use super::restore::{Restoring, Step, rank, restore};
 /// The demo's slowest cover takes about 15 s from end to end.
 const RESET_SECS_MAX: u64 = 60;
 const SETTLE_SECS_MAX: u64 = 30;
+/// What says that it is on its way, and says nothing new for so long, is told again. The demo's
+/// locks take 2 s; its covers say something every second.
+const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 type States = BTreeMap<String, Value>;
@@ -47,27 +50,33 @@ pub async fn remember(folders: &Folders, name: &str, wire: &mut Wire) -> Result<
 }
 
 fn same(before: &States, after: &States) -> bool {
-    let value = |states: &States| states.iter().map(|(id, state)| (id.clone(), state["state"].clone())).collect::<Vec<_>>();
+    let value =
+        |states: &States| states.iter().map(|(id, state)| (id.clone(), state["state"].clone())).collect::<Vec<_>>();
     value(before) == value(after)
 }
 
 pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
     let path = folders.house(&record.name).join("seeded.json");
-    let text = fs::read_to_string(&path).with_context(|| format!("{} is missing: take the house down and up", path.display()))?;
+    let text = fs::read_to_string(&path)
+        .with_context(|| format!("{} is missing: take the house down and up", path.display()))?;
     let seeded: States = serde_json::from_str(&text)?;
     let rest = Rest::open(record.base_url(), record.token.clone())?;
     let mut wire = record.wire().await.context("the house does not answer; is it up?")?;
     let mut moved = Moved { removed: remove_strangers(&rest, &mut wire, &seeded).await?, ..Moved::default() };
     let begun = Instant::now();
+    let mut heard = BTreeMap::new();
     loop {
         let now = states(&mut wire).await?;
-        let (steps, moving) = missing(&seeded, &now)?;
+        let (steps, moving) = missing(&seeded, &now, &mut heard)?;
         if steps.is_empty() && moving.is_empty() {
             return Ok(moved);
         }
         if begun.elapsed() > Duration::from_secs(RESET_SECS_MAX) {
             let ids = steps.iter().map(|(id, _)| id.as_str()).chain(moving).collect::<BTreeSet<_>>();
-            bail!("these did not go back within {RESET_SECS_MAX} s: {}", ids.into_iter().collect::<Vec<_>>().join(", "));
+            bail!(
+                "these did not go back within {RESET_SECS_MAX} s: {}",
+                ids.into_iter().collect::<Vec<_>>().join(", ")
+            );
         }
         for (_, step) in &steps {
             let body = json!({"domain": step.domain, "service": step.service, "service_data": step.data});
@@ -81,14 +90,22 @@ pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
     }
 }
 
+/// When an entity last said something new, by what it said.
+type Heard = BTreeMap<String, (Value, Instant)>;
 type Missing<'a> = (Vec<(String, Step)>, Vec<&'a str>);
 
 /// What is still to do, doors last, and what is on its way.
-fn missing<'a>(seeded: &'a States, now: &States) -> Result<Missing<'a>> {
+fn missing<'a>(seeded: &'a States, now: &States, heard: &mut Heard) -> Result<Missing<'a>> {
     let house = House::table()?;
     let (mut steps, mut moving) = (Vec::new(), Vec::new());
     for (id, want) in seeded {
-        match now.get(id).map_or(Restoring::Settled, |have| restore(house, id, want, have)) {
+        let Some(have) = now.get(id) else { continue };
+        let said = &have["last_updated"];
+        let last = heard.entry(id.clone()).or_insert_with(|| (said.clone(), Instant::now()));
+        if last.0 != *said {
+            *last = (said.clone(), Instant::now());
+        }
+        match restore(house, id, want, have, last.1.elapsed() < PATIENCE) {
             Restoring::Settled => {}
             Restoring::Moving => moving.push(id.as_str()),
             Restoring::Steps(some) => steps.extend(some.into_iter().map(|step| (id.clone(), step))),
@@ -100,9 +117,11 @@ fn missing<'a>(seeded: &'a States, now: &States) -> Result<Missing<'a>> {
 
 async fn remove_strangers(rest: &Rest, wire: &mut Wire, seeded: &States) -> Result<Vec<String>> {
     let list = wire.command("config/entity_registry/list", Value::Null).await?;
-    let registered: BTreeSet<&str> = list.as_array().into_iter().flatten().filter_map(|row| row["entity_id"].as_str()).collect();
+    let registered: BTreeSet<&str> =
+        list.as_array().into_iter().flatten().filter_map(|row| row["entity_id"].as_str()).collect();
     let now = states(wire).await?;
-    let strangers: Vec<String> = now.into_keys().filter(|id| !seeded.contains_key(id) && !registered.contains(id.as_str())).collect();
+    let strangers: Vec<String> =
+        now.into_keys().filter(|id| !seeded.contains_key(id) && !registered.contains(id.as_str())).collect();
     for id in &strangers {
         rest.send(Method::DELETE, &format!("/api/states/{id}"), None).await?;
     }

@@ -25,6 +25,7 @@ struct Seeding<'a> {
     table: &'static House,
     /// Floors and labels, from 2024.4 on.
     floors: bool,
+    own_name_in_aliases: bool,
     /// Registered entities and their devices.
     registered: BTreeMap<String, Option<String>>,
     absent: Vec<String>,
@@ -41,7 +42,14 @@ pub async fn seed(rest: &Rest, wire: &mut Wire) -> Result<Value> {
         absent.extend(["floors", "labels"].map(str::to_owned));
     }
     let registered = registry(wire).await?;
-    let mut seeding = Seeding { wire, table, floors, registered, absent: Vec::new() };
+    let mut seeding = Seeding {
+        wire,
+        table,
+        floors,
+        own_name_in_aliases: release >= Release(2026, 3),
+        registered,
+        absent: Vec::new(),
+    };
     let floor_ids = seeding.floors().await?;
     seeding.rooms(&floor_ids).await?;
     seeding.labels().await?;
@@ -88,7 +96,10 @@ impl Seeding<'_> {
             return Ok(ids);
         }
         for floor in &self.table.floors {
-            let made = self.wire.command("config/floor_registry/create", json!({"name": floor.made_as, "level": floor.level})).await?;
+            let made = self
+                .wire
+                .command("config/floor_registry/create", json!({"name": floor.made_as, "level": floor.level}))
+                .await?;
             let id = made["floor_id"].as_str().context("a floor got no id")?.to_owned();
             let body = json!({"floor_id": id, "name": floor.name, "aliases": floor.aliases});
             self.wire.command("config/floor_registry/update", body).await?;
@@ -99,7 +110,8 @@ impl Seeding<'_> {
 
     async fn rooms(&mut self, floors: &BTreeMap<&str, String>) -> Result<()> {
         let list = self.wire.command("config/area_registry/list", Value::Null).await?;
-        let there: BTreeSet<&str> = list.as_array().into_iter().flatten().filter_map(|area| area["area_id"].as_str()).collect();
+        let there: BTreeSet<&str> =
+            list.as_array().into_iter().flatten().filter_map(|area| area["area_id"].as_str()).collect();
         for room in &self.table.rooms {
             if !there.contains(room.id.as_str()) {
                 // The id comes from the first name, so that it is the same whatever the room is called.
@@ -109,7 +121,10 @@ impl Seeding<'_> {
             if let Some(floor) = room.floor.as_deref().and_then(|floor| floors.get(floor)) {
                 body["floor_id"] = floor.as_str().into();
             }
-            self.wire.command("config/area_registry/update", body).await.with_context(|| format!("room {}", room.id))?;
+            self.wire
+                .command("config/area_registry/update", body)
+                .await
+                .with_context(|| format!("room {}", room.id))?;
         }
         Ok(())
     }
@@ -143,7 +158,11 @@ impl Seeding<'_> {
         let mut body = Map::new();
         body.insert("entity_id".into(), place.id.into());
         if !place.aliases.is_empty() {
-            body.insert("aliases".into(), json!(place.aliases));
+            // Newer releases count the entity's own name among its aliases, as an empty one, and
+            // Assist no longer hears it when a list without it is set.
+            let own_name = self.own_name_in_aliases.then_some(Value::Null);
+            let aliases = own_name.into_iter().chain(place.aliases.iter().map(|alias| alias.as_str().into()));
+            body.insert("aliases".into(), aliases.collect());
         }
         if self.floors && !place.labels.is_empty() {
             body.insert("labels".into(), json!(place.labels));
@@ -160,8 +179,12 @@ impl Seeding<'_> {
     /// Newer releases keep the area of a device's main entity on the device.
     async fn put_into(&mut self, id: &str, room: &str) -> Result<(), HouseError> {
         let body = json!({"entity_id": id, "area_id": room});
-        let Err(error) = self.wire.command("config/entity_registry/update", body).await else { return Ok(()) };
-        let Some(Some(device)) = self.registered.get(id) else { return Err(error) };
+        let Err(error) = self.wire.command("config/entity_registry/update", body).await else {
+            return Ok(());
+        };
+        let Some(Some(device)) = self.registered.get(id) else {
+            return Err(error);
+        };
         let body = json!({"device_id": device, "area_id": room});
         self.wire.command("config/device_registry/update", body).await.map(drop)
     }
@@ -169,8 +192,12 @@ impl Seeding<'_> {
     /// What a family lets its assistant see: things and macros, not the helpers behind them. Locks
     /// too, so that asking to unlock one is understood; the gate is what holds it.
     async fn expose(&mut self) -> Result<usize> {
-        let own = self.table.own.iter().filter(|own| !own.hidden && !own.disabled && !own.rest.contains_key("category"));
-        let others = self.table.others.iter().filter(|other| !matches!(other.id.split('.').next(), Some("group" | "button" | "select" | "number" | "timer" | "counter")) && !other.id.starts_with("input_"));
+        let own =
+            self.table.own.iter().filter(|own| !own.hidden && !own.disabled && !own.rest.contains_key("category"));
+        let others = self.table.others.iter().filter(|other| {
+            !matches!(other.id.split('.').next(), Some("group" | "button" | "select" | "number" | "timer" | "counter"))
+                && !other.id.starts_with("input_")
+        });
         let ids: Vec<&str> = own
             .map(|own| own.id.as_str())
             .chain(others.map(|other| other.id.as_str()))

@@ -110,7 +110,13 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
     }
     make_private(&house)?;
     let container = matches!(runtime, Runtime::Engine { .. });
-    let wish = Wish { port, language: &arguments.language, bulk: arguments.bulk, container, release: Release::parse(&release) };
+    let wish = Wish {
+        port,
+        language: &arguments.language,
+        bulk: arguments.bulk,
+        container,
+        release: Release::parse(&release),
+    };
     config::write(&folders.config(name), &wish)?;
     progress.step(&format!("starting Home Assistant {release} at 127.0.0.1:{port}"));
     launch::start(folders, name, &runtime, port).await?;
@@ -137,7 +143,12 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
 }
 
 /// Installs what the house runs on, and names the release.
-async fn prepare(folders: &Folders, machine: &Machine, wish: Option<&str>, progress: &Progress) -> Result<(Runtime, String)> {
+async fn prepare(
+    folders: &Folders,
+    machine: &Machine,
+    wish: Option<&str>,
+    progress: &Progress,
+) -> Result<(Runtime, String)> {
     match machine.choose(wish)? {
         Choice::Engine { program, tag } => {
             progress.step(&format!("fetching Home Assistant {tag} for {program} (once)"));
@@ -146,13 +157,17 @@ async fn prepare(folders: &Folders, machine: &Machine, wish: Option<&str>, progr
         }
         Choice::Python { python, set } => {
             if !set.tried {
-                progress.step(&format!("the set of packages for Home Assistant {} has not been tried with this Python", set.release));
+                progress.step(&format!(
+                    "the set of packages for Home Assistant {} has not been tried with this Python",
+                    set.release
+                ));
             }
             let install = install::python(folders, machine, python, set, progress).await?;
             Ok((Runtime::Python { python: python.program.clone(), install }, set.release.into()))
         }
         Choice::Debian { set } => {
-            let python = machine.pythons.first().map(|python| python.program.clone()).context("the launcher needs a Python")?;
+            let python =
+                machine.pythons.first().map(|python| python.program.clone()).context("the launcher needs a Python")?;
             let folder = debian::folder(folders, set, progress).await?;
             Ok((Runtime::Debian { python, folder }, set.release.into()))
         }

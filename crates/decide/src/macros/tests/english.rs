@@ -1,5 +1,8 @@
+//! English phrases and the macro that each means.
+
 use super::{Household, chinese_household, english_household, family};
 
+// long: a table
 #[test]
 fn an_english_phrase_finds_the_english_macro() {
     let home = english_household();
@@ -299,6 +302,18 @@ fn questions_and_reports_run_nothing_in_english() {
             ],
         );
     }
+}
+
+#[test]
+fn clauses_that_all_mean_the_same_macro_are_one_wish() {
+    let home = english_household();
+    home.check_all(
+        "scene.bedtime",
+        &["good night, sleep tight", "Good night. Sweet dreams!", "night night, bedtime", "I'll go to bed"],
+    );
+    home.check_all("script.away", &["ok bye, I'm leaving", "heading out; goodbye", "I think I'll leave"]);
+    home.check_all("!NothingFits", &["good night, good morning", "I'm home, movie time", "bedtime, lights"]);
+    home.check_all("!Negated", &["good night, not now", "I'm leaving, don't run away mode"]);
 }
 
 #[test]

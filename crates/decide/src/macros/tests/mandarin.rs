@@ -1,5 +1,8 @@
+//! Chinese phrases and the macro that each means.
+
 use super::{Household, chinese_household, family};
 
+// long: a table
 #[test]
 fn a_chinese_phrase_finds_the_chinese_macro() {
     let home = chinese_household();
@@ -481,6 +484,21 @@ fn the_seeded_family_gets_its_own_macros() {
     home.check_all("scene.welcome", &["我回来了", "欢迎回家"]);
     home.check("早安", "!NothingFits");
     home.check("让猫进来", "!NothingFits");
+}
+
+#[test]
+fn clauses_that_all_mean_the_same_macro_are_one_wish() {
+    let home = chinese_household();
+    home.check_all(
+        "script.li_jia",
+        &["我们要出门了，启动离家模式", "拜拜，我走啦", "我上班去了，打开离家模式，谢谢", "拜拜拜拜"],
+    );
+    home.check_all("script.wan_an", &["晚安晚安", "晚安，好梦", "困了。睡觉！"]);
+    home.check_all(
+        "!NothingFits",
+        &["晚安，早安", "我回家了，看电影", "晚安，打开客厅灯", "今天很累，晚安", "晚安早安"],
+    );
+    home.check_all("!Negated", &["我出门了，不要启动离家模式", "晚安，算了"]);
 }
 
 #[test]

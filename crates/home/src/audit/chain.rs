@@ -13,14 +13,14 @@ const GENESIS: &str = "000000000000000000000000000000000000000000000000000000000
 /// `,"hash":"` + 64 digits + `"}`.
 const SUFFIX_BYTES: usize = 9 + 64 + 2;
 
-pub(crate) struct Line<'a> {
+pub(super) struct Line<'a> {
     pub kind: &'a str,
     pub body: &'a Value,
 }
 
 /// The end of a chain.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tail {
+pub(super) struct Tail {
     pub hash: String,
     /// Number of the next line.
     pub next: u64,
@@ -51,7 +51,7 @@ struct ReadBack {
 }
 
 /// Appends one sealed line to `text` and moves the tail on.
-pub(crate) fn seal(tail: &mut Tail, line: Line<'_>, text: &mut Vec<u8>) {
+pub(super) fn seal(tail: &mut Tail, line: Line<'_>, text: &mut Vec<u8>) {
     let written = Written {
         seq: tail.next,
         time: jiff::Timestamp::now().to_string(),
@@ -81,7 +81,7 @@ fn open(line: &[u8]) -> Option<(ReadBack, String)> {
 }
 
 /// The chain's end in the last part of a file, if a whole good line is in it.
-pub(crate) fn tail_of(text: &[u8]) -> Option<Tail> {
+pub(super) fn tail_of(text: &[u8]) -> Option<Tail> {
     let mut torn_bytes = 0;
     for line in text.rsplit_inclusive_lines() {
         if line.ends_with(b"\n")
@@ -180,7 +180,8 @@ mod tests {
     fn a_changed_line_and_a_missing_line_are_found() {
         let changed = three_lines().replace("\"n\":2", "\"n\":5");
         assert_eq!(verify(changed.as_bytes(), None).flaws[0], Flaw::Changed { line: 2 });
-        let missing: String = three_lines().lines().enumerate().filter(|(n, _)| *n != 1).map(|(_, l)| format!("{l}\n")).collect();
+        let missing: String =
+            three_lines().lines().enumerate().filter(|(n, _)| *n != 1).map(|(_, l)| format!("{l}\n")).collect();
         assert_eq!(verify(missing.as_bytes(), None).flaws, [Flaw::Unchained { line: 2 }]);
         let first_missing: String = three_lines().lines().skip(1).map(|l| format!("{l}\n")).collect();
         assert_eq!(verify(first_missing.as_bytes(), Some(GENESIS)).flaws, [Flaw::Unchained { line: 1 }]);
