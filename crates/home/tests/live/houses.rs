@@ -102,7 +102,7 @@ pub async fn until(connection: &Connection, what: &str, wanted: impl Fn(&House) 
     let deadline = Instant::now() + SOON;
     while !wanted(&connection.house()) {
         assert!(Instant::now() < deadline, "never came true: {what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await; // until the deadline
     }
 }
 

@@ -67,12 +67,33 @@ async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) 
                 desk.record_held(call, &answer);
                 return answer;
             }
+            if let Some(answer) = too_fast(desk, permit.plan()) {
+                desk.record_held(call, &answer);
+                return answer;
+            }
             let plan = permit.plan().clone();
             let receipt = desk.connection.execute(permit).await;
             let house = desk.connection.house();
             told(&desk.view(&house), &ran, &plan, &receipt)
         }
     }
+}
+
+/// More writes in a minute than a household needs; moves toward safety are never held.
+fn too_fast(desk: &Desk, plan: &Plan) -> Option<Value> {
+    if plan.sends.iter().all(|send| send.toward_safety) {
+        return None;
+    }
+    let wait = desk.pace.take(desk.policy.writes_per_minute).err()?;
+    let message = match desk.language {
+        Language::English => {
+            format!("Too many changes in one minute. Nothing was done; there is room again in {wait} s.")
+        }
+        Language::Chinese => format!("一分钟内的操作太多。没有执行任何操作；{wait} 秒后可以再试。"),
+    };
+    let mut answer = failure("too_fast", message);
+    answer["retry_after_secs"] = json!(wait);
+    Some(answer)
 }
 
 /// Switching on, opening or toggling very much at once is most likely not what a person said.

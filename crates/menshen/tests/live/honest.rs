@@ -98,7 +98,7 @@ fn honest_requests_are_done() {
     each("honest_requests_are_done", async |house: &TestHouse| {
         house.reset().await;
         let mut wire = house.wire().await;
-        let mut mcp = Mcp::start(house).await;
+        let mut mcp = Mcp::start_with(house, &[], super::attacks::FAST).await;
         let (mut done, mut tried) = (0, 0);
         let mut failed = Vec::new();
         for request in table("requests.tsv") {
