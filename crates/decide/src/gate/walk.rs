@@ -92,6 +92,12 @@ impl<'a> Walk<'a> {
         self.facts.house
     }
 
+    /// The household wrote it, and no value of a caller's is in it.
+    fn own_words(&self, action: &Action<'_>) -> bool {
+        let foreign = self.foreign_values && action.templated;
+        !self.path.is_empty() && !foreign
+    }
+
     /// The call itself, whose entities can be sent or left out one by one.
     fn alone(&self) -> bool {
         self.path.is_empty() && !self.as_one
@@ -107,6 +113,8 @@ impl<'a> Walk<'a> {
         entity: Option<&EntityId>,
         detail: Option<String>,
     ) {
+        // The household wrote its macros: what cannot be judged in one is a question, not a refusal.
+        let verdict = if self.path.is_empty() { verdict } else { verdict.min(Verdict::Ask) };
         let (by, on) = self.by.clone().unwrap_or_else(|| (action.to_owned(), entity.cloned()));
         self.reasons.push(Reason {
             verdict,
@@ -166,7 +174,9 @@ impl<'a> Walk<'a> {
             Kind::Notify => messages::notify(self, action),
             Kind::Speech => messages::speech(self, action),
             Kind::SceneApply => states::apply(self, action),
-            Kind::Blind if entities.is_empty() => self.asks(ReasonCode::Blinds, action, None, None),
+            Kind::Blind if entities.is_empty() && !messages::own(self, action) => {
+                self.asks(ReasonCode::Blinds, action, None, None)
+            }
             _ => {}
         }
         let mut fates = BTreeMap::new();
@@ -324,6 +334,9 @@ impl<'a> Walk<'a> {
         } else {
             entity.members().chain(entity.info.wraps.iter().cloned()).collect()
         };
+        if !members.is_empty() && self.path.len() > ROAD_STEPS_MAX {
+            return self.asks(ReasonCode::OpaqueBody, action, Some(id), Some("nesting".to_owned()));
+        }
         for member in members {
             let Some(other) = self.house().entity(member.as_str()) else { continue };
             if !self.moved.insert((member.clone(), securing)) {
@@ -434,7 +447,7 @@ impl<'a> Walk<'a> {
 }
 
 pub(super) fn is_template(text: &str) -> bool {
-    text.contains("{{") || text.contains("{%")
+    ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
 }
 
 pub(super) fn has_template(value: &Value) -> bool {
