@@ -12,7 +12,7 @@ use super::entity::{Guarded, Look, own_guard, relay_domain, works_a_door};
 
 use super::table::{self, End, Kind, Row};
 use super::triggers::Ends;
-use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, states};
+use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, names, states};
 use crate::house::{Body, Entity, EntityId, House};
 
 mod ends;
@@ -210,7 +210,16 @@ impl<'a> Walk<'a> {
             Kind::Read => return SEND,
             Kind::Generic => return self.generic(action, id),
             Kind::Comfort(end) => self.plain(action, id, Look::List, end),
-            Kind::Relay(end) => self.plain(action, id, Look::Relay, end),
+            Kind::Relay(end) => {
+                let decided = self.facts.policy.guard.get(id) == Some(&super::Guard::Harmless);
+                let hot = || {
+                    entity.info.names.iter().any(|name| names::hints_at_heat(name)) || names::hints_at_heat(id.object())
+                };
+                if end != End::Off && !decided && hot() {
+                    self.asks_harm(ReasonCode::Harm, action, Some(id), None);
+                }
+                self.plain(action, id, Look::Relay, end);
+            }
             Kind::Button => {
                 let identify = entity.classes().any(|class| class == "identify")
                     && !entity.classes().any(|class| class != "identify");
@@ -304,6 +313,10 @@ impl<'a> Walk<'a> {
     /// `homeassistant.turn_on` and the like become the entity's own service, or nothing.
     fn generic(&mut self, action: &Action<'_>, id: &EntityId) -> Fate {
         let Some(service) = table::concrete(id.domain(), action.service) else { return Fate::Ignored };
+        let listed = &self.house().services;
+        if !listed.is_empty() && !listed.get(id.domain()).is_some_and(|services| services.contains_key(service)) {
+            return Fate::Ignored;
+        }
         let Some(row) = table::row(id.domain(), service) else { return Fate::Ignored };
         self.entity(row.kind, &Action { domain: id.domain(), service, ..*action }, id)
     }
