@@ -4,20 +4,30 @@
 //! verdict milder; no text from a model or from the house can make a verdict milder; only this
 //! module makes a [`Permit`], and only from an Allow.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::house::EntityId;
+use crate::house::{EntityId, House};
 
+mod body;
+mod entity;
+mod judge;
+mod media;
+mod names;
 mod policy;
 mod reason;
+mod resolve;
+mod states;
+mod table;
 mod triggers;
+mod walk;
 
+pub use judge::{fingerprint, judge, may_open, proposals};
 pub use policy::{CoverClass, Grant, Guard, Media, Policy, Scope, ServiceRule};
 pub use reason::{Language, Reason, ReasonCode, Step};
+pub use resolve::in_scope;
 pub use triggers::Triggers;
 
 /// One service call, as somebody untrusted wrote it.
@@ -139,6 +149,8 @@ pub enum Problem {
     BadData { key: String, why: String },
     /// Needs a target and has none.
     NoTarget,
+    /// The target is there, but holds nothing that this service works on.
+    NothingThere { domain: String },
     /// The house cannot be judged now (no states, or no registries and the call names an area).
     NotReady { missing: String },
 }
@@ -149,5 +161,11 @@ pub struct InFlight {
     pub covers: BTreeSet<EntityId>,
 }
 
-#[allow(dead_code)]
-type Unused = (BTreeMap<(), ()>, Arc<()>);
+/// Everything that a judgement depends on, beside the call.
+pub struct Facts<'a> {
+    pub house: &'a House,
+    pub policy: &'a Policy,
+    pub in_flight: &'a InFlight,
+    /// Seconds since 1970.
+    pub now: i64,
+}

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 mod bodies;
 mod index;
+mod recorded;
 
 pub use bodies::{Bodies, Body};
 pub use index::Index;
@@ -98,7 +99,7 @@ pub struct House {
 }
 
 /// How far this picture can be trusted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Readiness {
     pub connected: bool,
     /// Home Assistant has finished starting.
@@ -113,6 +114,7 @@ pub struct Readiness {
 
 /// What the registry says of an entity. All names are text from the house.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct EntityInfo {
     /// The registry's own id (a uuid-like text), where the entity is registered.
     pub registry_id: Option<Arc<str>>,
@@ -148,6 +150,7 @@ pub struct Entity {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct State {
     pub value: Arc<str>,
     pub attributes: Map<String, Value>,
@@ -181,9 +184,7 @@ impl Entity {
     /// Every device class that anything in the house claims for it: state, registry, original.
     pub fn classes(&self) -> impl Iterator<Item = &str> {
         let state = self.attribute("device_class").and_then(Value::as_str);
-        [state, self.info.registry_class.as_deref(), self.info.original_class.as_deref()]
-            .into_iter()
-            .flatten()
+        [state, self.info.registry_class.as_deref(), self.info.original_class.as_deref()].into_iter().flatten()
     }
 
     /// Members of a group entity or of a scene, as its state lists them.
@@ -202,6 +203,7 @@ impl Entity {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Device {
     pub name: Arc<str>,
     pub area_id: Option<Arc<str>>,
@@ -214,6 +216,7 @@ pub struct Device {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Area {
     pub name: Arc<str>,
     pub aliases: Vec<Arc<str>>,
@@ -222,6 +225,7 @@ pub struct Area {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Floor {
     pub name: Arc<str>,
     pub aliases: Vec<Arc<str>>,
@@ -229,6 +233,7 @@ pub struct Floor {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Label {
     pub name: Arc<str>,
 }
@@ -253,6 +258,7 @@ pub enum Response {
 
 /// The house's units, `°C`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Units {
     pub temperature: Option<Arc<str>>,
     pub length: Option<Arc<str>>,

@@ -1,9 +1,13 @@
-//! Why a verdict is what it is, as data, and as one sentence in either language.
+//! Why a verdict is what it is: as data, and as one sentence in either language. Start at
+//! [`Reason::sentence`]. Invariant: a sentence is made of our words, ids and cleaned names; no text
+//! of a model is in it.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Risk, Verdict};
 use crate::house::EntityId;
+
+mod words;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -19,30 +23,83 @@ pub struct Reason {
     pub verdict: Verdict,
     pub risk: Option<Risk>,
     pub code: ReasonCode,
-    pub entity: Option<EntityId>,
-    /// `lock.unlock`, the action that decides.
+    /// The outermost action and its entity: where the road starts.
+    pub by: String,
+    pub on: Option<EntityId>,
+    /// The action that decides, `lock.unlock`, and its entity: where the road ends.
     pub action: String,
-    /// From the call to the action that decides, outermost first; empty when the call itself is it.
+    pub entity: Option<EntityId>,
+    /// From the call to the action that decides; empty when the call itself is it.
     pub path: Vec<Step>,
-    /// A short fact: a class, a mode, a key. Never free text from a model.
+    /// A short fact: a class, a mode, a key. Cleaned.
     pub detail: Option<String>,
 }
 
-/// One step on the road.
+/// One step on the road. Names are text from the house, cleaned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
-    /// A scene, script or automation runs. `name` is text from the house.
+    /// A scene, script or automation runs.
     Runs { entity: EntityId, name: String },
-    /// A change of this entity, or this service or event, triggers an automation.
-    Triggers { cause: String, automation: EntityId, name: String },
-    /// Changing this entity changes that one, which contains or wraps it.
-    Contains { entity: EntityId, container: EntityId },
+    /// A change of `cause` triggers an automation.
+    Triggers { cause: EntityId, automation: EntityId, name: String },
+    /// An event triggers an automation.
+    Event { event: String, automation: EntityId, name: String },
+    /// Moving the one before moves this one along: a member, or the source of a helper.
+    Moves { entity: EntityId },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonCode {
-    Harmless,
+    /// It unlocks or opens.
     Opens,
+    Disarms,
+    /// Arming from this mode restarts delays, silences or weakens.
+    Rearms,
+    /// Stopping a guarded cover that is not opening leaves it ajar, or pulses its relay.
+    StopsCover,
+    Pulse,
+    Valve,
+    Gas,
+    Heat,
+    Harm,
+    /// The operator's list says that it opens something.
+    Listed,
+    Labelled,
+    /// It works the entity in `detail`.
+    Relation,
+    /// Its name says door, lock, gate, garage.
+    Named,
+    /// A button may do anything until a person decided.
+    Button,
+    Blinds,
+    /// It stops what locks, closes or arms.
+    Stops,
+    NoState,
+    CodeGiven,
+    UnknownService,
+    Opaque,
+    ListedAsks,
+    NotifyExtra,
+    Speech,
+    Media,
+    WrongMember,
+    OpaqueBody,
+    Unreadable,
+    UnreadableScene,
+    BadStates,
+    ReadOnly,
+    /// The granted macro's body is another one now.
+    BodyChanged,
+}
+
+impl Reason {
+    /// "turning on input_boolean.guest_mode triggers automation 'Guests', which unlocks lock.back_door".
+    pub fn sentence(&self, language: Language) -> String {
+        match language {
+            Language::English => words::english(self),
+            Language::Chinese => words::chinese(self),
+        }
+    }
 }

@@ -1,12 +1,303 @@
-//! Which automations a change sets off. Start at [`Triggers::new`].
+//! Which automations a change sets off. Start at [`Triggers::new`], then [`Triggers::fired`].
+//!
+//! Invariant: conditions count as true, disabled automations count, and a trigger that is not
+//! understood fires on any change of every entity that it names.
 
-use crate::house::House;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
+use super::resolve::{self, Reading, TARGET_KEYS};
+use super::walk::has_template;
+use crate::house::{Bodies, Body, EntityId, House, Index};
+
+/// The states that a change can leave an entity in, later ones included.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ends {
+    Known(Vec<String>),
+    Any,
+}
+
+/// A change of one entity.
+pub(super) struct Change<'a> {
+    pub ends: &'a Ends,
+    /// Its state before.
+    pub current: Option<&'a str>,
+}
+
+/// Look-ups from causes to automations.
 #[derive(Clone, Debug, Default)]
-pub struct Triggers;
+pub struct Triggers {
+    watches: BTreeMap<EntityId, Vec<Watch>>,
+    events: BTreeMap<String, Vec<EntityId>>,
+    /// Triggers that no entity can be guarded for, for the set-up check: automation, kind.
+    pub unguardable: Vec<(EntityId, String)>,
+    /// Automations that cannot be read, with what they touch where that is known.
+    pub unreadable: Vec<EntityId>,
+}
+
+#[derive(Clone, Debug)]
+struct Watch {
+    automation: EntityId,
+    condition: Condition,
+}
+
+#[derive(Clone, Debug)]
+enum Condition {
+    Any,
+    State { to: Option<Vec<String>>, from: Option<Vec<String>> },
+    Number { above: Option<f64>, below: Option<f64> },
+}
+
+impl Condition {
+    fn met(&self, change: &Change<'_>) -> bool {
+        let Ends::Known(ends) = change.ends else { return true };
+        match self {
+            Self::Any => true,
+            Self::State { to, from } => {
+                let to = to.as_ref().is_none_or(|to| to.iter().any(|to| ends.contains(to)));
+                // The state before is the one of now, or an end that the same move passes through.
+                let from = from.as_ref().is_none_or(|from| {
+                    from.iter().any(|from| {
+                        change.current.is_none_or(|current| current == from) || (ends.len() > 1 && ends.contains(from))
+                    })
+                });
+                to && from
+            }
+            Self::Number { above, below } => ends.iter().any(|end| match end.trim().parse::<f64>() {
+                Ok(number) => above.is_none_or(|above| number > above) && below.is_none_or(|below| number < below),
+                Err(_) => false,
+            }),
+        }
+    }
+}
 
 impl Triggers {
-    pub fn new(_house: &House) -> Self {
-        Self
+    pub(crate) fn new(house: &House, index: &Index) -> Self {
+        let mut triggers = Self::default();
+        // Target forms are expanded with the look-ups that are being made now.
+        let picture =
+            House { index: std::sync::Arc::new(Index { triggers: Self::default(), ..index.clone() }), ..house.clone() };
+        let Bodies { automations, related, .. } = &*house.bodies;
+        for (automation, body) in automations {
+            match body {
+                Body::Config(config) => triggers.automation(&picture, automation, config),
+                Body::Unreadable(_) => {
+                    triggers.unreadable.push(automation.clone());
+                    for id in related.get(automation).into_iter().flatten() {
+                        triggers.watch(id.clone(), automation, Condition::Any);
+                    }
+                }
+            }
+        }
+        triggers
+    }
+
+    fn watch(&mut self, id: EntityId, automation: &EntityId, condition: Condition) {
+        self.watches.entry(id).or_default().push(Watch { automation: automation.clone(), condition });
+    }
+
+    fn automation(&mut self, house: &House, automation: &EntityId, config: &Value) {
+        for key in ["triggers", "trigger"] {
+            if let Some(list) = config.get(key) {
+                self.list(house, automation, list);
+            }
+        }
+    }
+
+    fn list(&mut self, house: &House, automation: &EntityId, list: &Value) {
+        match list {
+            Value::Array(items) => items.iter().for_each(|item| self.list(house, automation, item)),
+            Value::Object(map) => {
+                if let Some(inner) = map.get("triggers") {
+                    self.list(house, automation, inner);
+                } else if map.get("enabled") != Some(&Value::Bool(false)) {
+                    self.one(house, automation, map);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn one(&mut self, house: &House, automation: &EntityId, map: &Map<String, Value>) {
+        let kind = map.get("platform").or_else(|| map.get("trigger")).and_then(Value::as_str).unwrap_or_default();
+        let mut seen = BTreeSet::new();
+        match kind {
+            "state" => {
+                let condition = if map.contains_key("attribute") { Condition::Any } else { state_condition(map) };
+                for id in entities(house, map, &mut seen) {
+                    self.watch(id, automation, condition.clone());
+                }
+            }
+            "numeric_state" => {
+                let plain = !map.contains_key("attribute") && !map.contains_key("value_template");
+                let condition = if plain { number_condition(map) } else { Condition::Any };
+                for id in entities(house, map, &mut seen) {
+                    self.watch(id, automation, condition.clone());
+                }
+            }
+            "event" => self.event(house, automation, map),
+            _ => {
+                for id in entities(house, map, &mut seen) {
+                    // The newer purpose triggers (`light.turned_on`) name their domain.
+                    if kind.split_once('.').is_none_or(|(domain, _)| domain == id.domain())
+                        || map.contains_key("entity_id")
+                    {
+                        self.watch(id, automation, Condition::Any);
+                    }
+                }
+                literal_ids(&Value::Object(map.clone()), &mut seen);
+                for id in seen.iter().filter(|id| house.entities.contains_key(*id)) {
+                    self.watch(id.clone(), automation, Condition::Any);
+                }
+                if seen.is_empty() {
+                    self.unguardable.push((automation.clone(), crate::text::clean(kind, 40)));
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, house: &House, automation: &EntityId, map: &Map<String, Value>) {
+        let types: Vec<&str> = match map.get("event_type") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let mut named = BTreeSet::new();
+        literal_ids(map.get("event_data").unwrap_or(&Value::Null), &mut named);
+        for event in types {
+            self.events.entry(event.to_owned()).or_default().push(automation.clone());
+            let raising: &[&str] = match event.split('.').next().unwrap_or_default() {
+                "timer" => &["timer"],
+                "automation_triggered" => &["automation"],
+                "script_started" => &["script"],
+                "scene_activated" => &["scene"],
+                "state_changed" if !named.is_empty() => &[],
+                _ => {
+                    self.unguardable.push((automation.clone(), crate::text::clean(event, 60)));
+                    continue;
+                }
+            };
+            let mut ids: BTreeSet<EntityId> =
+                named.iter().filter(|id| house.entities.contains_key(*id)).cloned().collect();
+            if ids.is_empty() {
+                ids = raising.iter().flat_map(|domain| house.domain(domain)).map(|(id, _)| id.clone()).collect();
+            }
+            for id in ids {
+                self.watch(id, automation, Condition::Any);
+            }
+        }
+    }
+
+    /// Automations that this change sets off, directly or through what contains the entity.
+    pub(super) fn fired(&self, house: &House, id: &EntityId, change: &Change<'_>) -> Vec<EntityId> {
+        if self.watches.is_empty() {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        let mut take = |id: &EntityId, change: &Change<'_>| {
+            for watch in self.watches.get(id).into_iter().flatten() {
+                if watch.condition.met(change) && !out.contains(&watch.automation) {
+                    out.push(watch.automation.clone());
+                }
+            }
+        };
+        take(id, change);
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&EntityId> = house.index.contained_in.get(id).into_iter().flatten().collect();
+        while let Some(container) = open.pop() {
+            if seen.insert(container) {
+                take(container, &Change { ends: &Ends::Any, current: None });
+                open.extend(house.index.contained_in.get(container).into_iter().flatten());
+            }
+        }
+        out
+    }
+
+    pub(super) fn on_event(&self, event: &str) -> Vec<EntityId> {
+        self.events.get(event).cloned().unwrap_or_default()
+    }
+
+    /// Every entity whose change sets off an automation, with those automations: for the check.
+    pub fn watched(&self) -> impl Iterator<Item = (&EntityId, Vec<&EntityId>)> {
+        self.watches.iter().map(|(id, watches)| (id, watches.iter().map(|watch| &watch.automation).collect()))
+    }
+}
+
+fn texts(value: Option<&Value>) -> Option<Vec<String>> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(true) => Some("on".to_owned()),
+        Value::Bool(false) => Some("off".to_owned()),
+        _ => None,
+    };
+    match value? {
+        Value::Array(items) => items.iter().map(text).collect(),
+        value => text(value).map(|text| vec![text]),
+    }
+}
+
+fn state_condition(map: &Map<String, Value>) -> Condition {
+    if ["not_to", "not_from"].iter().any(|key| map.contains_key(*key))
+        || ["to", "from"].iter().any(|key| map.get(*key).is_some_and(has_template))
+    {
+        return Condition::Any;
+    }
+    Condition::State { to: texts(map.get("to")), from: texts(map.get("from")) }
+}
+
+fn number_condition(map: &Map<String, Value>) -> Condition {
+    let bound = |key: &str| match map.get(key) {
+        None | Some(Value::Null) => Some(None),
+        Some(Value::Number(number)) => Some(number.as_f64()),
+        Some(Value::String(text)) => text.trim().parse().ok().map(Some),
+        Some(_) => None,
+    };
+    match (bound("above"), bound("below")) {
+        (Some(above), Some(below)) => Condition::Number { above, below },
+        // Another entity's value, or a template: any change may cross it.
+        _ => Condition::Any,
+    }
+}
+
+/// All entities that a trigger's target keys name, in the trigger itself or in its `target`.
+fn entities(house: &House, map: &Map<String, Value>, seen: &mut BTreeSet<EntityId>) -> Vec<EntityId> {
+    let mut flat: Map<String, Value> = map
+        .iter()
+        .filter(|(key, _)| TARGET_KEYS.contains(&key.as_str()))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    if flat.contains_key("entity_id") {
+        // A device trigger names its device beside its entity.
+        flat.remove("device_id");
+    }
+    let target = map.get("target").and_then(Value::as_object);
+    let Ok(found) = resolve::targets(house, [Some(&flat), target], Reading::Body) else { return Vec::new() };
+    let mut ids: BTreeSet<EntityId> = found.direct.union(&found.indirect).cloned().collect();
+    // A group in a trigger is watched itself too.
+    literal_ids(map.get("entity_id").unwrap_or(&Value::Null), &mut ids);
+    ids.retain(|id| house.entities.contains_key(id));
+    seen.extend(ids.iter().cloned());
+    ids.into_iter().collect()
+}
+
+/// Entity ids that stand literally in any text, a template included.
+fn literal_ids(value: &Value, into: &mut BTreeSet<EntityId>) {
+    match value {
+        Value::String(text) => {
+            for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')) {
+                let word = word.strip_prefix("states.").unwrap_or(word);
+                let mut parts = word.split('.');
+                if let (Some(domain), Some(object)) = (parts.next(), parts.next())
+                    && let Some(id) = EntityId::parse(&format!("{domain}.{object}"))
+                {
+                    into.insert(id);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| literal_ids(item, into)),
+        Value::Object(map) => map.values().for_each(|item| literal_ids(item, into)),
+        _ => {}
     }
 }

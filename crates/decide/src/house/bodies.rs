@@ -10,10 +10,13 @@ use super::EntityId;
 
 /// Keyed by entity id (`script.bedtime`, `scene.welcome`, `automation.guests`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Bodies {
     pub scripts: BTreeMap<EntityId, Body>,
     pub scenes: BTreeMap<EntityId, Body>,
     pub automations: BTreeMap<EntityId, Body>,
+    /// What `search/related` names for automations that cannot be read.
+    pub related: BTreeMap<EntityId, Vec<EntityId>>,
 }
 
 /// A body as read from the house. A blueprint's body stands here already substituted.

@@ -51,7 +51,7 @@ impl Index {
                 index.by_floor.entry(floor.clone()).or_default().push(id.clone());
             }
         }
-        index.triggers = crate::gate::Triggers::new(house);
+        index.triggers = crate::gate::Triggers::new(house, &index);
         index
     }
 }

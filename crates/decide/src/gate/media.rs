@@ -1,0 +1,121 @@
+//! Where a media address points. Start at [`judge_media`]. Invariant: an address that is not
+//! understood asks.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use super::Verdict;
+
+/// Verdict for one media id or URL: own sources and listed hosts are fine, the house's own network is
+/// not (a relay answers to a GET), other hosts ask.
+pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
+    let text = text.trim();
+    if text.starts_with("media-source://") {
+        return Verdict::Allow;
+    }
+    let lower = text.to_lowercase();
+    let Some((scheme, rest)) = lower.split_once(':') else {
+        // No scheme: a channel number, a playlist's name; but not `//host` and no path into the house.
+        return if lower.starts_with('/') || lower.starts_with('\\') { Verdict::Refuse } else { Verdict::Allow };
+    };
+    match scheme {
+        "spotify" | "apple-music" | "library" | "x-rincon-cpcontainer" => Verdict::Allow,
+        "http" | "https" | "rtsp" | "rtmp" => match host(rest) {
+            Some(host) if hosts.contains(&host) => Verdict::Allow,
+            Some(host) if private(&host) => Verdict::Refuse,
+            Some(_) => Verdict::Ask,
+            None => Verdict::Refuse,
+        },
+        _ => Verdict::Ask,
+    }
+}
+
+fn host(rest: &str) -> Option<String> {
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let authority = rest.split(['/', '\\', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_owned())
+}
+
+/// Names and addresses that stay inside: loopback, private, link-local, `.local`, single labels,
+/// and numeric spellings that a resolver would turn into an address.
+fn private(host: &str) -> bool {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return match address {
+            IpAddr::V4(v4) => inside_v4(v4),
+            IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or_else(
+                || {
+                    v6.is_loopback()
+                        || v6.is_unspecified()
+                        || (v6.segments()[0] & 0xfe00) == 0xfc00
+                        || (v6.segments()[0] & 0xffc0) == 0xfe80
+                },
+                inside_v4,
+            ),
+        };
+    }
+    let numeric = host
+        .split('.')
+        .all(|part| part.starts_with("0x") || (!part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())));
+    numeric
+        || !host.contains('.')
+        || [".local", ".lan", ".home", ".internal", ".localdomain", ".home.arpa", ".localhost", ".fritz.box"]
+            .iter()
+            .any(|end| host.ends_with(end))
+}
+
+fn inside_v4(v4: std::net::Ipv4Addr) -> bool {
+    let [a, b, ..] = v4.octets();
+    v4.is_loopback()
+        || v4.is_private()
+        || v4.is_link_local()
+        || v4.is_unspecified()
+        || v4.is_broadcast()
+        || v4.is_multicast()
+        || (a == 100 && (64..128).contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_house_s_own_network_is_refused_in_every_spelling() {
+        let hosts = BTreeSet::from(["radio.example.org".to_owned()]);
+        for text in [
+            "http://192.168.1.5/relay/0?turn=on",
+            "http://localhost:8123/api/webhook/x",
+            "HTTP://127.1/x",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://[::1]/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://user@10.0.0.2/",
+            "http://shelly/relay",
+            "http://gate.local/",
+            "//10.0.0.1/x",
+            "http:\\\\10.0.0.1\\x",
+            "/local/x.mp3",
+            "http://",
+            "http://100.100.1.1/",
+        ] {
+            assert_eq!(judge_media(text, &hosts), Verdict::Refuse, "{text}");
+        }
+        assert_eq!(judge_media("https://evil.example.com/x", &hosts), Verdict::Ask);
+        assert_eq!(judge_media("file:///etc/passwd", &hosts), Verdict::Ask);
+        for text in [
+            "media-source://media_source/local/x.mp3",
+            "https://radio.example.org/live",
+            "12",
+            "Jazz",
+            "spotify:playlist:1",
+        ] {
+            assert_eq!(judge_media(text, &hosts), Verdict::Allow, "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Names that hint at a door. Start at [`hints_at_door`]. Invariant: a name only ever adds a guard.
+
+/// English words that count as whole tokens.
+const WORDS: &[&str] = &[
+    "door",
+    "doors",
+    "lock",
+    "locks",
+    "gate",
+    "gates",
+    "garage",
+    "strike",
+    "latch",
+    "bolt",
+    "opener",
+    "entry",
+    "unlock",
+    "deadbolt",
+    "shutter",
+    "frontdoor",
+    "backdoor",
+    "garagedoor",
+];
+/// Chinese words that count wherever they stand, after the harmless ones are taken out.
+const CHARACTERS: &[&str] = &["门", "門", "锁", "鎖", "闸", "閘", "车库", "車庫", "卷帘", "捲簾", "卷閘"];
+/// Harmless words that contain a hint. Taken out before looking.
+const HARMLESS: &[&str] = &[
+    "门厅",
+    "門廳",
+    "门廊",
+    "門廊",
+    "部门",
+    "部門",
+    "阀门",
+    "閥門",
+    "专门",
+    "專門",
+    "热门",
+    "熱門",
+    "入门",
+    "入門",
+    "门铃",
+    "門鈴",
+    "门诊",
+    "澳门",
+    "澳門",
+    "厦门",
+    "廈門",
+    "童锁",
+    "童鎖",
+    "儿童锁",
+    "兒童鎖",
+    "电闸",
+    "電閘",
+    "闸刀",
+    "閘刀",
+    "闸盒",
+    "锁屏",
+    "鎖屏",
+    "冰箱门",
+    "冰箱門",
+    "锁定画面",
+    "窗帘",
+    "child lock",
+    "child_lock",
+    "childlock",
+    "key lock",
+    "screen lock",
+    "entry light",
+];
+
+/// Whether a name of this entity says door, lock, gate, garage and the like.
+pub(super) fn hints_at_door(name: &str) -> bool {
+    let mut name = name.to_lowercase();
+    for harmless in HARMLESS {
+        if name.contains(harmless) {
+            name = name.replace(harmless, " ");
+        }
+    }
+    if lights_only(&name) {
+        return false;
+    }
+    CHARACTERS.iter().any(|word| name.contains(word))
+        || name
+            .split(|character: char| !character.is_ascii_alphanumeric())
+            .any(|token| WORDS.contains(&token.trim_end_matches(|c: char| c.is_ascii_digit())))
+}
+
+/// 门口的灯, 车库灯, "garage light": a lamp at a door, as long as nothing says lock or opener.
+fn lights_only(name: &str) -> bool {
+    let lamp = name.contains('灯')
+        || name.contains('燈')
+        || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|t| matches!(t, "light" | "lights" | "lamp" | "lamps"));
+    let opens = ["锁", "鎖", "闸", "閘", "卷帘", "开门", "開門", "lock", "strike", "latch", "bolt", "opener", "relay"];
+    lamp && !opens.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: bool) {
+        assert_eq!(hints_at_door(name), expected, "{name}");
+    }
+
+    #[test]
+    fn a_door_s_relay_is_seen_by_its_name() {
+        for name in [
+            "Door Relay",
+            "Gate motor",
+            "Shed Latch",
+            "garage_opener",
+            "Front door strike",
+            "大门",
+            "前門",
+            "车库",
+            "车库卷帘",
+            "门锁继电器",
+            "开门按钮",
+            "道闸",
+            "Back door bolt",
+            "Entry buzzer",
+            "unlock",
+            "Gate2",
+            "GATE",
+        ] {
+            check(name, true);
+        }
+    }
+
+    #[test]
+    fn a_harmless_name_is_not_taken_for_a_door() {
+        for name in [
+            "门厅",
+            "门口的灯",
+            "门厅灯",
+            "部门",
+            "阀门",
+            "童锁",
+            "Child lock",
+            "电闸",
+            "闸刀",
+            "Outdoor fan",
+            "Clock",
+            "Block heater",
+            "investigate",
+            "Garage light",
+            "车库灯",
+            "Kitchen",
+            "客厅空调",
+            "窗帘",
+            "门铃",
+            "Doorbell",
+            "Locksley",
+            "",
+        ] {
+            check(name, false);
+        }
+    }
+}
