@@ -1,0 +1,10 @@
+from homeassistant.components.event import EventEntity
+
+from .base import HouseEntity, setup
+
+
+class Event(HouseEntity, EventEntity):
+    _attr_event_types = ["pressed"]
+
+
+async_setup_entry = setup("event", Event)
