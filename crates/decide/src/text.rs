@@ -11,9 +11,8 @@ pub(crate) mod pinyin;
 mod simplify;
 
 pub use fold::{FOLD_CHARS_MAX, Folded, fold};
-pub(crate) use fold::{han, unspaced};
 pub use names::{NAME_SCORE_MIN, names_match, score_folded, score_name};
-pub(crate) use names::{one_slip, same_but_for_a_slip};
+pub(crate) use names::{other_order, same_but_for_a_slip};
 
 /// Longest name that leaves this program, in characters.
 pub const NAME_CHARS_MAX: usize = 120;

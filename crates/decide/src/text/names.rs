@@ -167,7 +167,8 @@ pub(crate) fn one_slip(a: &str, b: &str) -> bool {
         ([x, y, tail_a @ ..], [v, w, tail_b @ ..]) if x == w && y == v && tail_a == tail_b => true,
         ([_, tail_a @ ..], _) if tail_a == rest_b => true,
         (_, [_, tail_b @ ..]) if tail_b == rest_a => true,
-        ([_, tail_a @ ..], [_, tail_b @ ..]) => tail_a == tail_b,
+        // Another letter is often another word ("storm" for "story"): only in long ones.
+        ([_, tail_a @ ..], [_, tail_b @ ..]) => a.len() >= 6 && tail_a == tail_b,
         _ => false,
     }
 }

@@ -66,6 +66,39 @@ pub(crate) fn spells(letters: &str, name: &Folded) -> bool {
     reached >> letters.len() & 1 == 1
 }
 
+/// Every toneless spelling of a purely Chinese text of two to eight characters, at most 64.
+pub(crate) fn all_spellings(text: &Folded) -> Vec<String> {
+    const SPELLINGS_MAX: usize = 64;
+    if !(2..=8).contains(&text.len()) || !text.joined().chars().all(han) {
+        return Vec::new();
+    }
+    let mut all = vec![String::new()];
+    for character in text.joined().chars() {
+        let mut syllables: Vec<String> = readings(character).map(|r| r.chars().map(plain).collect()).collect();
+        syllables.sort();
+        syllables.dedup();
+        all = all.iter().flat_map(|start| syllables.iter().map(move |next| format!("{start}{next}"))).collect();
+        all.truncate(SPELLINGS_MAX);
+    }
+    all
+}
+
+/// The letters that a spelling of this name may begin with, as bits, so that most need no reading.
+pub(crate) fn initials(name: &Folded) -> u32 {
+    let bit = |letter: char| if letter.is_ascii_lowercase() { 1 << (letter as u32 - u32::from(b'a')) } else { 1 << 31 };
+    let Some(first) = name.joined().chars().next() else { return 0 };
+    if !han(first) {
+        return bit(plain(first));
+    }
+    readings(first).filter_map(|reading| reading.chars().next()).fold(0, |bits, letter| bits | bit(plain(letter)))
+}
+
+/// May these letters spell a name with these initials?
+pub(crate) fn may_begin(letters: &str, initials: u32) -> bool {
+    let first = letters.bytes().next().unwrap_or(b' ');
+    initials >> 31 == 1 || (first.is_ascii_lowercase() && initials >> (first - b'a') & 1 == 1)
+}
+
 /// Two Chinese texts of the same length that sound alike: what a listener or an input method mixes up.
 pub(crate) fn sound_alike(a: &Folded, b: &Folded) -> bool {
     let all_han = |text: &Folded| text.joined().chars().all(han);
