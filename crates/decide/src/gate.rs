@@ -17,6 +17,7 @@ mod judge;
 mod media;
 mod names;
 mod policy;
+mod problem;
 mod reason;
 mod resolve;
 mod states;

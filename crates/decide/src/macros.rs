@@ -23,6 +23,7 @@ mod rank;
 mod reason;
 #[cfg(test)]
 mod tests;
+mod wordings;
 
 pub use moments::Moment;
 pub use prepared::Prepared;
@@ -139,7 +140,10 @@ impl Basis {
 /// the caller's to decide), in the order of their ids.
 pub fn candidates(house: &House, keep: impl Fn(&EntityId, &Entity) -> bool) -> Vec<Candidate<'_>> {
     let macros = house.domain("scene").chain(house.domain("script"));
-    macros.filter(|(id, entity)| keep(id, entity)).map(|(id, entity)| Candidate { id, names: &entity.info.names }).collect()
+    macros
+        .filter(|(id, entity)| keep(id, entity))
+        .map(|(id, entity)| Candidate { id, names: &entity.info.names })
+        .collect()
 }
 
 /// Which of these the phrase means. Keep a [`Prepared`] to ask the same candidates again.

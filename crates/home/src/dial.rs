@@ -2,12 +2,16 @@
 //!
 //! Start at [`dial`]. Invariant: it ends within [`DIAL_SECS_MAX`], whatever the other side does.
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use rustls_pki_types::ServerName;
 use serde::Deserialize;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -26,13 +30,26 @@ pub const MESSAGE_BYTES_MAX: usize = 512 << 20;
 pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-pub(crate) type Socket = WebSocketStream<Box<dyn Io>>;
+pub(crate) type Socket = WebSocketStream<Counted>;
+
+/// A stream that counts what it reads, so that a long message counts as a sign of life.
+pub(crate) struct Counted {
+    stream: Box<dyn Io>,
+    traffic: Traffic,
+}
+
+/// Bytes read so far.
+#[derive(Clone, Default)]
+pub(crate) struct Traffic(Arc<AtomicU64>);
+
+impl Traffic {
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// An open, authenticated socket and the version that the house gave.
-pub(crate) async fn dial(
-    endpoint: &Endpoint,
-    token: &Token,
-) -> Result<(Socket, String), HouseError> {
+pub(crate) async fn dial(endpoint: &Endpoint, token: &Token) -> Result<(Socket, Arc<str>), HouseError> {
     if token.is_empty() {
         return Err(HouseError::new(ErrorCode::Auth, Cause::Missing, ""));
     }
@@ -42,21 +59,17 @@ pub(crate) async fn dial(
     }
 }
 
-async fn attempt(endpoint: &Endpoint, token: &Token) -> Result<(Socket, String), HouseError> {
+async fn attempt(endpoint: &Endpoint, token: &Token) -> Result<(Socket, Arc<str>), HouseError> {
     let tcp = connect(endpoint).await?;
-    let stream: Box<dyn Io> = if endpoint.secure() {
-        Box::new(secure(endpoint, tcp).await?)
-    } else {
-        Box::new(tcp)
-    };
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MESSAGE_BYTES_MAX))
-        .max_frame_size(Some(MESSAGE_BYTES_MAX));
+    let stream: Box<dyn Io> = if endpoint.secure() { Box::new(secure(endpoint, tcp).await?) } else { Box::new(tcp) };
+    let stream = Counted { stream, traffic: Traffic::default() };
+    let config =
+        WebSocketConfig::default().max_message_size(Some(MESSAGE_BYTES_MAX)).max_frame_size(Some(MESSAGE_BYTES_MAX));
     let (mut socket, _) = client_async_with_config(endpoint.websocket_url(), stream, Some(config))
         .await
         .map_err(|error| handshake_error(endpoint, error))?;
     let version = authenticate(&mut socket, endpoint, token).await?;
-    Ok((socket, version))
+    Ok((socket, version.into()))
 }
 
 async fn connect(endpoint: &Endpoint) -> Result<TcpStream, HouseError> {
@@ -68,17 +81,11 @@ async fn connect(endpoint: &Endpoint) -> Result<TcpStream, HouseError> {
     if addresses.is_empty() {
         return Err(HouseError::unreachable(Cause::Dns, host));
     }
-    let tcp = TcpStream::connect(&*addresses)
-        .await
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::ConnectionRefused => {
-                HouseError::unreachable(Cause::Refused, endpoint.origin())
-            }
-            std::io::ErrorKind::TimedOut => {
-                HouseError::unreachable(Cause::Timeout, endpoint.origin())
-            }
-            _ => HouseError::unreachable(Cause::Lost, format!("{} ({error})", endpoint.origin())),
-        })?;
+    let tcp = TcpStream::connect(&*addresses).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::ConnectionRefused => HouseError::unreachable(Cause::Refused, endpoint.origin()),
+        std::io::ErrorKind::TimedOut => HouseError::unreachable(Cause::Timeout, endpoint.origin()),
+        _ => HouseError::unreachable(Cause::Lost, format!("{} ({error})", endpoint.origin())),
+    })?;
     // A call is one small packet; waiting to fill it would cost 40 ms.
     if let Err(error) = tcp.set_nodelay(true) {
         tracing::debug!(%error, "cannot switch off Nagle's algorithm");
@@ -87,37 +94,22 @@ async fn connect(endpoint: &Endpoint) -> Result<TcpStream, HouseError> {
 }
 
 async fn secure(endpoint: &Endpoint, tcp: TcpStream) -> Result<impl Io + use<>, HouseError> {
-    let bad =
-        |why: String| HouseError::unreachable(Cause::Tls, format!("{} ({why})", endpoint.origin()));
-    let name =
-        ServerName::try_from(endpoint.host().to_owned()).map_err(|error| bad(error.to_string()))?;
-    TlsConnector::from(endpoint.tls())
-        .connect(name, tcp)
-        .await
-        .map_err(|error| bad(error.to_string()))
+    let bad = |why: String| HouseError::unreachable(Cause::Tls, format!("{} ({why})", endpoint.origin()));
+    let name = ServerName::try_from(endpoint.host().to_owned()).map_err(|error| bad(error.to_string()))?;
+    TlsConnector::from(endpoint.tls()).connect(name, tcp).await.map_err(|error| bad(error.to_string()))
 }
 
 fn handshake_error(endpoint: &Endpoint, error: tungstenite::Error) -> HouseError {
     let url = endpoint.websocket_url();
     match error {
         tungstenite::Error::Http(response) => match response.status().as_u16() {
-            401 | 403 => HouseError::new(
-                ErrorCode::Auth,
-                Cause::Banned,
-                format!("{url} answers {}", response.status()),
-            ),
-            502..=504 => HouseError::unreachable(
-                Cause::Starting,
-                format!("{url} answers {}", response.status()),
-            ),
-            _ => HouseError::unreachable(
-                Cause::NotHomeAssistant,
-                format!("{url} answers {}", response.status()),
-            ),
+            401 | 403 => {
+                HouseError::new(ErrorCode::Auth, Cause::Banned, format!("{url} answers {}", response.status()))
+            }
+            502..=504 => HouseError::unreachable(Cause::Starting, format!("{url} answers {}", response.status())),
+            _ => HouseError::unreachable(Cause::NotHomeAssistant, format!("{url} answers {}", response.status())),
         },
-        tungstenite::Error::Io(error) => {
-            HouseError::unreachable(Cause::Lost, format!("{url} ({error})"))
-        }
+        tungstenite::Error::Io(error) => HouseError::unreachable(Cause::Lost, format!("{url} ({error})")),
         other => HouseError::unreachable(Cause::NotHomeAssistant, format!("{url} ({other})")),
     }
 }
@@ -132,43 +124,28 @@ struct Greeting {
     message: String,
 }
 
-async fn authenticate(
-    socket: &mut Socket,
-    endpoint: &Endpoint,
-    token: &Token,
-) -> Result<String, HouseError> {
+async fn authenticate(socket: &mut Socket, endpoint: &Endpoint, token: &Token) -> Result<String, HouseError> {
     let hello = greeting(socket, endpoint).await?;
     if hello.kind != "auth_required" {
-        return Err(HouseError::unreachable(
-            Cause::NotHomeAssistant,
-            endpoint.origin(),
-        ));
+        return Err(HouseError::unreachable(Cause::NotHomeAssistant, endpoint.origin()));
     }
     let auth = serde_json::json!({ "type": "auth", "access_token": token.reveal() });
     send(socket, auth.to_string()).await?;
     let answer = greeting(socket, endpoint).await?;
     match answer.kind.as_str() {
         "auth_ok" => Ok(answer.ha_version),
-        "auth_invalid" => Err(HouseError::new(
-            ErrorCode::Auth,
-            Cause::InvalidToken,
-            answer.message,
-        )),
+        "auth_invalid" => Err(HouseError::new(ErrorCode::Auth, Cause::InvalidToken, answer.message)),
         other => Err(HouseError::bad_answer("authentication", other)),
     }
 }
 
 async fn greeting(socket: &mut Socket, endpoint: &Endpoint) -> Result<Greeting, HouseError> {
     let text = receive(socket).await?;
-    serde_json::from_str(&text)
-        .map_err(|_| HouseError::unreachable(Cause::NotHomeAssistant, endpoint.websocket_url()))
+    serde_json::from_str(&text).map_err(|_| HouseError::unreachable(Cause::NotHomeAssistant, endpoint.websocket_url()))
 }
 
 pub(crate) async fn send(socket: &mut Socket, text: String) -> Result<(), HouseError> {
-    socket
-        .send(Message::text(text))
-        .await
-        .map_err(|error| HouseError::unreachable(Cause::Lost, error.to_string()))
+    socket.send(Message::text(text)).await.map_err(|error| HouseError::unreachable(Cause::Lost, error.to_string()))
 }
 
 /// The next text message; pings and pongs of the websocket itself are none.
@@ -184,5 +161,34 @@ pub(crate) async fn receive(socket: &mut Socket) -> Result<Utf8Bytes, HouseError
                 return Err(HouseError::unreachable(Cause::Lost, error.to_string()));
             }
         }
+    }
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        let before = buf.filled().len();
+        let result = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.traffic.0.fetch_add((buf.filled().len() - before) as u64, Ordering::Relaxed);
+        result
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl Counted {
+    pub fn traffic(&self) -> Traffic {
+        self.traffic.clone()
     }
 }

@@ -74,25 +74,16 @@ impl Endpoint {
             return Err(HouseError::new(ErrorCode::BadUrl, Cause::Missing, ""));
         }
         let bad = |why: String| HouseError::new(ErrorCode::BadUrl, Cause::Malformed, why);
-        let full = if text.contains("://") {
-            text.to_owned()
-        } else {
-            format!("https://{text}")
-        };
+        let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
         let base = Url::parse(&full).map_err(|error| bad(format!("`{text}` ({error})")))?;
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(bad(format!(
-                "`{}` is neither http nor https",
-                base.scheme()
-            )));
+            return Err(bad(format!("`{}` is neither http nor https", base.scheme())));
         }
         if base.host_str().is_none_or(str::is_empty) {
             return Err(bad(format!("`{text}` names no host")));
         }
         if !base.username().is_empty() || base.password().is_some() {
-            return Err(bad(
-                "it holds a user name or password; the token belongs in its own setting".into(),
-            ));
+            return Err(bad("it holds a user name or password; the token belongs in its own setting".into()));
         }
         if base.query().is_some() || base.fragment().is_some() {
             return Err(bad(format!("`{text}` has a query or fragment")));
@@ -103,11 +94,7 @@ impl Endpoint {
 
     /// `path` below the house's address, prefix kept: `http_url("/api/")`.
     pub fn http_url(&self, path: &str) -> String {
-        format!(
-            "{}/{}",
-            self.base.as_str().trim_end_matches('/'),
-            path.trim_start_matches('/')
-        )
+        format!("{}/{}", self.base.as_str().trim_end_matches('/'), path.trim_start_matches('/'))
     }
 
     /// The address without path, for messages.
@@ -125,10 +112,7 @@ impl Endpoint {
 
     /// Host as it stands in a certificate, without the brackets of an IPv6 address.
     pub(crate) fn host(&self) -> &str {
-        self.base
-            .host_str()
-            .unwrap_or_default()
-            .trim_matches(['[', ']'])
+        self.base.host_str().unwrap_or_default().trim_matches(['[', ']'])
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -193,24 +177,14 @@ fn system_roots() -> RootCertStore {
 }
 
 fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<(), HouseError> {
-    let bad = |why: String| {
-        HouseError::unreachable(Cause::Tls, format!("CA file {}: {why}", path.display()))
-    };
+    let bad = |why: String| HouseError::unreachable(Cause::Tls, format!("CA file {}: {why}", path.display()));
     let mut count = 0;
-    for certificate in
-        CertificateDer::pem_file_iter(path).map_err(|error| bad(error.to_string()))?
-    {
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| bad(error.to_string()))? {
         let certificate = certificate.map_err(|error| bad(error.to_string()))?;
-        roots
-            .add(certificate)
-            .map_err(|error| bad(error.to_string()))?;
+        roots.add(certificate).map_err(|error| bad(error.to_string()))?;
         count += 1;
     }
-    if count == 0 {
-        Err(bad("holds no certificate".into()))
-    } else {
-        Ok(())
-    }
+    if count == 0 { Err(bad("holds no certificate".into())) } else { Ok(()) }
 }
 
 /// The explicit "insecure": signatures are checked, who signed is not.
@@ -235,12 +209,7 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
+        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -249,12 +218,7 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &self.0.signature_verification_algorithms,
-        )
+        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -275,33 +239,15 @@ mod tests {
     #[test]
     fn a_scheme_is_optional_and_a_prefix_is_kept() {
         check("http://127.0.0.1:8123", "ws://127.0.0.1:8123/api/websocket");
-        check(
-            " https://ha.example/house/ ",
-            "wss://ha.example/house/api/websocket",
-        );
-        check(
-            "homeassistant.local:8123",
-            "wss://homeassistant.local:8123/api/websocket",
-        );
+        check(" https://ha.example/house/ ", "wss://ha.example/house/api/websocket");
+        check("homeassistant.local:8123", "wss://homeassistant.local:8123/api/websocket");
         check("http://[::1]:8123", "ws://[::1]:8123/api/websocket");
-        assert_eq!(
-            Endpoint::parse("http://[::1]:8123", Tls::Insecure)
-                .unwrap()
-                .host(),
-            "::1"
-        );
+        assert_eq!(Endpoint::parse("http://[::1]:8123", Tls::Insecure).unwrap().host(), "::1");
     }
 
     #[test]
     fn an_address_that_is_none_is_refused_with_what_to_do() {
-        for text in [
-            "",
-            "ftp://x",
-            "http://",
-            "http://user:secret@x",
-            "http://x/?token=1",
-            "http://x:99999",
-        ] {
+        for text in ["", "ftp://x", "http://", "http://user:secret@x", "http://x/?token=1", "http://x:99999"] {
             let error = Endpoint::parse(text, Tls::Insecure).unwrap_err();
             assert_eq!(error.code, ErrorCode::BadUrl, "{text}");
             assert!(!error.message.contains("secret"), "{text}");

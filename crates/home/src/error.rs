@@ -77,12 +77,7 @@ impl HouseError {
     pub fn new(code: ErrorCode, cause: Cause, detail: impl Into<String>) -> Self {
         let detail = decide::text::clean(&detail.into(), DETAIL_CHARS_MAX);
         let message = sentence(code, cause, &detail, Language::English);
-        Self {
-            code,
-            cause: Some(cause),
-            message,
-            detail,
-        }
+        Self { code, cause: Some(cause), message, detail }
     }
 
     pub fn unreachable(cause: Cause, detail: impl Into<String>) -> Self {
@@ -100,11 +95,7 @@ impl HouseError {
     }
 
     pub fn bad_answer(what: &str, error: impl fmt::Display) -> Self {
-        Self::new(
-            ErrorCode::CallFailed,
-            Cause::BadAnswer,
-            format!("{what}: {error}"),
-        )
+        Self::new(ErrorCode::CallFailed, Cause::BadAnswer, format!("{what}: {error}"))
     }
 
     pub fn message(&self, language: Language) -> String {
@@ -169,10 +160,9 @@ fn sentence(code: ErrorCode, cause: Cause, detail: &str, language: Language) -> 
             "Home Assistant is still starting: {}. Try again in a minute.",
             "Home Assistant 还在启动：{}。请一分钟后再试。",
         ),
-        (Cause::Lost, ErrorCode::NotConnected) => (
-            "The connection to the house is closed: {}.",
-            "与 Home Assistant 的连接已关闭：{}。",
-        ),
+        (Cause::Lost, ErrorCode::NotConnected) => {
+            ("The connection to the house is closed: {}.", "与 Home Assistant 的连接已关闭：{}。")
+        }
         (Cause::Lost, _) => (
             "The connection to the house broke: {}. It is being dialled again; read the state before trying again.",
             "与 Home Assistant 的连接中断：{}。正在重新连接；请先查看状态，再决定是否重试。",
@@ -193,38 +183,20 @@ fn sentence(code: ErrorCode, cause: Cause, detail: &str, language: Language) -> 
             "Nothing was sent because the audit file cannot be written: {}. Free the disk or correct its permissions; locking, closing and arming still work.",
             "没有发送，因为审计文件无法写入：{}。请清理磁盘或修正权限；上锁、关闭和布防仍然可用。",
         ),
-        (Cause::UnknownCommand, _) => (
-            "This Home Assistant does not know that: {}.",
-            "这个版本的 Home Assistant 不认识该命令：{}。",
-        ),
-        (Cause::NotARead, _) => (
-            "Only reading commands are possible here, and this is none: {}.",
-            "这里只能执行读取命令：{}。",
-        ),
+        (Cause::UnknownCommand, _) => {
+            ("This Home Assistant does not know that: {}.", "这个版本的 Home Assistant 不认识该命令：{}。")
+        }
+        (Cause::NotARead, _) => {
+            ("Only reading commands are possible here, and this is none: {}.", "这里只能执行读取命令：{}。")
+        }
         (Cause::House, _) => ("Home Assistant answered: {}", "Home Assistant 的回答：{}"),
-        (Cause::Malformed, _) => (
-            "That is not in the form that is needed: {}.",
-            "格式不正确：{}。",
-        ),
-        (Cause::BadAnswer, _) => (
-            "Home Assistant answered in a form that cannot be read: {}.",
-            "无法读懂 Home Assistant 的回答：{}。",
-        ),
+        (Cause::Malformed, _) => ("That is not in the form that is needed: {}.", "格式不正确：{}。"),
+        (Cause::BadAnswer, _) => {
+            ("Home Assistant answered in a form that cannot be read: {}.", "无法读懂 Home Assistant 的回答：{}。")
+        }
     };
-    let text = if language == Language::Chinese {
-        chinese
-    } else {
-        english
-    };
-    text.replacen(
-        "{}",
-        if detail.is_empty() {
-            "(no detail)"
-        } else {
-            detail
-        },
-        1,
-    )
+    let text = if language == Language::Chinese { chinese } else { english };
+    text.replacen("{}", if detail.is_empty() { "(no detail)" } else { detail }, 1)
 }
 
 #[cfg(test)]

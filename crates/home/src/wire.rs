@@ -18,7 +18,7 @@ const COMMAND_SECS_MAX: u64 = 10;
 
 pub struct Wire {
     socket: Socket,
-    version: String,
+    version: std::sync::Arc<str>,
     last_id: u64,
 }
 
@@ -46,11 +46,7 @@ struct Refusal {
 impl Wire {
     pub async fn open(endpoint: &Endpoint, token: &Token) -> Result<Self, HouseError> {
         let (socket, version) = dial::dial(endpoint, token).await?;
-        Ok(Self {
-            socket,
-            version,
-            last_id: 0,
-        })
+        Ok(Self { socket, version, last_id: 0 })
     }
 
     /// Home Assistant's version, as it said at the door.
@@ -66,11 +62,7 @@ impl Wire {
             Value::Object(map) => map,
             Value::Null => Map::new(),
             other => {
-                return Err(HouseError::new(
-                    ErrorCode::BadRequest,
-                    Cause::Malformed,
-                    other.to_string(),
-                ));
+                return Err(HouseError::new(ErrorCode::BadRequest, Cause::Malformed, other.to_string()));
             }
         };
         message.insert("id".into(), id.into());
@@ -79,11 +71,9 @@ impl Wire {
             dial::send(&mut self.socket, Value::Object(message).to_string()).await?;
             loop {
                 let text = dial::receive(&mut self.socket).await?;
-                let answer: Value =
-                    serde_json::from_str(&text).map_err(|e| HouseError::bad_answer(kind, e))?;
+                let answer: Value = serde_json::from_str(&text).map_err(|e| HouseError::bad_answer(kind, e))?;
                 if answer["id"] == id && answer["type"] != "event" {
-                    return serde_json::from_value::<Answer>(answer)
-                        .map_err(|e| HouseError::bad_answer(kind, e));
+                    return serde_json::from_value::<Answer>(answer).map_err(|e| HouseError::bad_answer(kind, e));
                 }
             }
         };
@@ -95,10 +85,7 @@ impl Wire {
             None if answer.success || answer.kind == "pong" => Ok(answer.result),
             None => Err(HouseError::refused_by_house(kind, "")),
             Some(refusal) => {
-                let code = refusal
-                    .code
-                    .as_str()
-                    .map_or_else(|| refusal.code.to_string(), str::to_owned);
+                let code = refusal.code.as_str().map_or_else(|| refusal.code.to_string(), str::to_owned);
                 Err(HouseError::refused_by_house(&code, &refusal.message))
             }
         }

@@ -1,1 +1,11 @@
-//! See Cargo.toml.
+//! Model Context Protocol: six tools in front of a house, and the gate between.
+//!
+//! Start at [`serve_stdio`] and, for the tools without a protocol, at [`tools::call`]. Invariant:
+//! only [`server`] knows rmcp; the tools are functions of a house and could be served by anything.
+
+mod desk;
+mod server;
+pub mod tools;
+
+pub use desk::{Desk, READY_WAIT};
+pub use server::{ServeError, serve, serve_stdio};

@@ -129,6 +129,7 @@ fn toward_safety(kind: Kind, data: &Map<String, Value>) -> bool {
 fn ready(facts: &Facts<'_>, row: Option<Row>, data: &Map<String, Value>) -> Result<(), Problem> {
     let readiness = &facts.house.readiness;
     let missing = match () {
+        () if facts.policy.broken => "policy",
         () if !readiness.connected => "connection",
         () if !readiness.states => "states",
         () if !readiness.registries => "registries",

@@ -30,6 +30,9 @@ pub struct Policy {
     /// Ask before anything is spoken aloud.
     pub speech_asks: bool,
     pub scope: Scope,
+    /// The operator's word could not be read: then only moves toward safety pass.
+    #[serde(skip)]
+    pub broken: bool,
 }
 
 /// A standing permission.

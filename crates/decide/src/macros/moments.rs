@@ -9,8 +9,10 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::LOOSE_WEIGHT_MIN;
+use super::wordings::{Wordings, list};
 use crate::gate::Language;
-use crate::text::{Folded, fold, pinyin};
+use crate::text::{Folded, pinyin};
 
 /// A moment that most households have a macro for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,7 +86,7 @@ const TABLE: &[Row] = &[
             turning in,hit the hay,hit the sack,hitting the hay,call it a night,calling it a night,night mode,nighttime,\
             晚安,晚安好梦,好梦,好眠,睡觉,睡觉觉,睡觉时间,睡了,睡啦,睡吧,去睡,去睡了,睡觉去,入睡,睡眠,睡前,安寝,\
             就寝,上床,上床睡觉,上床休息,困了,好困,好困啊,困死了,犯困,休息,休息了,歇息,歇了,熄灯睡觉,关灯睡觉,\
-            早点睡,早点休息,睡个好觉,准备睡觉,夜间模式",
+            早点睡,早点休息,睡个好觉,准备睡觉,夜间模式,瞓觉,去瞓觉,瞓觉喇",
         named: "night,sleeping,asleep,bed,夜间,夜晚,夜里",
     },
     Row {
@@ -115,7 +117,7 @@ const TABLE: &[Row] = &[
             off to school,going to the office,bye,bye bye,goodbye,see you later,see you,see ya,see you soon,away,im off,\
             were off,stepping out,depart,departing,departure,离家,离开,离开家,离开家里,出门,出门去,出门去了,外出,出去,\
             出发,上班,上班去,上班去了,去上班,去上班了,上学,上学去,上学去了,去上学,走了,走啦,走咯,走喽,我走了,先走了,拜拜,\
-            再见,回头见,回见,待会见,待会儿见,晚点见,家里没人",
+            再见,回头见,回见,待会见,待会儿见,晚点见,家里没人,出街,返工",
         named: "nobody home,no one home,nobody is home,everyone left,all out,无人,没人,人走",
     },
     Row {
@@ -127,7 +129,7 @@ const TABLE: &[Row] = &[
             back from work,home from school,arriving,arrive,arrived,arrive home,arriving home,arrived home,ive arrived,get home,\
             got home,got in,got back,came home,coming home,come home,returning home,return home,\
             welcome home,welcome back,welcome,回家,回来,回来了,我回来了,到家,到家了,进门,归家,回到家,回到家了,刚到家,刚到家了,刚回来,刚回家,\
-            刚进门,欢迎回家,欢迎,下班,下班了,下班回家,下班到家,放学,放学了,放学回家,在家模式",
+            刚进门,欢迎回家,欢迎,下班,下班了,下班回家,下班到家,放学,放学了,放学回家,返屋企,返到屋企,返嚟,返嚟喇,在家模式",
         named: "someone home,在家",
     },
     Row {
@@ -139,7 +141,7 @@ const TABLE: &[Row] = &[
             watching a movie,watch a film,watch the film,watching a film,see a movie,film,film night,film time,movies night,\
             cinema,cinema time,home cinema,watch something,watch netflix,netflix,netflix time,theater mode,theatre mode,电影,\
             看电影,看电影了,观影,看片,看个电影,看部电影,看一部电影,看场电影,看一场电影,看会电影,看会儿电影,电影时间,\
-            电影之夜,电影夜,影院,放电影,放映,观看电影,看大片,看个片,看个片子",
+            电影之夜,电影夜,影院,放电影,放映,观看电影,看大片,看个片,看个片子,睇戏,睇电影",
         named: "theater,theatre,home theater,home theatre,movie theater,家庭影院,影音,影音室",
     },
     Row {
@@ -157,7 +159,7 @@ const TABLE: &[Row] = &[
         chinese: "用餐",
         said: "dinner,dinner time,dinners ready,dinner is ready,dinner is served,dining,supper,supper time,eat,eating,time to eat,\
             meal,meal time,have dinner,having dinner,eat dinner,eating dinner,food is ready,吃饭,吃饭饭,吃饭时间,吃饭去,用餐,开饭,\
-            开饭了,晚餐,晚饭,吃晚饭,吃晚餐,就餐,进餐,饭点,干饭,恰饭,开席,共进晚餐,享用晚餐,享用美食",
+            开饭了,晚餐,晚饭,吃晚饭,吃晚餐,就餐,进餐,饭点,干饭,恰饭,开席,共进晚餐,享用晚餐,享用美食,食饭,食饭喇",
         named: "餐厅模式",
     },
     Row {
@@ -190,7 +192,7 @@ const TABLE: &[Row] = &[
         key: "party",
         english: "party",
         chinese: "派对",
-        said: "party,party time,partying,party on,have a party,having a party,throw a party,celebrate,celebration,time to party,派对,\
+        said: "party,party time,partying,party on,have a party,having a party,throw a party,get the party started,get this party started,celebrate,celebration,time to party,派对,\
             聚会,轰趴,开趴,开派对,办派对,开个派对,狂欢,嗨起来,蹦迪,庆祝,派对时间",
         named: "disco",
     },
@@ -209,7 +211,7 @@ const TABLE: &[Row] = &[
         key: "vacation",
         english: "vacation",
         chinese: "度假",
-        said: "vacation,holiday,holidays,on vacation,going on vacation,leaving for vacation,on holiday,going on holiday,travel,\
+        said: "vacation,holiday,holidays,on vacation,going on vacation,off on vacation,off on holiday,leaving for vacation,on holiday,going on holiday,travel,\
             traveling,travelling,trip,going on a trip,business trip,going on a business trip,going away,度假,去度假,旅行,去旅行,旅游,去旅游,出差,\
             去出差,出差去,出差去了,出游,出远门,长期外出,假期,休假,外出旅行,出门旅行,出门旅游,远行",
         named: "",
@@ -274,7 +276,7 @@ const TABLE: &[Row] = &[
         english: "cleaning",
         chinese: "打扫",
         said: "clean,cleaning,clean up,cleaning up,cleaning time,time to clean,clean the house,cleaning the house,tidy up,\
-            tidying up,housework,打扫,打扫卫生,打扫房间,打扫屋子,打扫家里,大扫除,清洁,清扫,保洁,扫地,拖地,扫除,搞卫生,做家务,\
+            tidying up,housework,打扫,打扫卫生,打扫一下卫生,打扫房间,打扫屋子,打扫家里,大扫除,清洁,清扫,保洁,扫地,拖地,扫除,搞卫生,做家务,\
             收拾屋子,收拾房间",
         named: "",
     },
@@ -306,6 +308,9 @@ const TABLE: &[Row] = &[
     },
 ];
 
+/// What 了 becomes when it is said with feeling.
+const PARTICLES: [char; 5] = ['啦', '咯', '喽', '啰', '喇'];
+
 struct Words {
     said: HashMap<String, Moment>,
     named: HashMap<String, Moment>,
@@ -314,7 +319,7 @@ struct Words {
     /// Latin wordings long enough to be recognised with one slip.
     typed: Vec<(Folded, Moment)>,
     /// Wordings that may be recognised inside a longer name.
-    inside: Vec<(Folded, Moment)>,
+    inside: Wordings<Moment>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
@@ -323,31 +328,34 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
         named: HashMap::new(),
         pinyin: HashMap::new(),
         typed: Vec::new(),
-        inside: Vec::new(),
+        inside: TABLE
+            .iter()
+            .flat_map(|row| list(row.said).map(|text| (text, row.moment)))
+            .filter(|(text, _)| text.weight() >= LOOSE_WEIGHT_MIN)
+            .collect(),
     };
     for row in TABLE {
-        for text in entries(row.said) {
+        for text in list(row.said) {
             for spelling in pinyin::all_spellings(&text) {
                 words.pinyin.entry(spelling).or_insert(row.moment);
             }
             if text.joined().is_ascii() && text.weight() >= 7 {
                 words.typed.push((text.clone(), row.moment));
             }
-            if text.weight() >= 5 {
-                words.inside.push((text.clone(), row.moment));
-            }
             words.said.insert(text.joined().to_owned(), row.moment);
+            // 走了 is said 走啦, 走咯 and so on.
+            for particle in
+                text.joined().strip_suffix('了').into_iter().flat_map(|it| PARTICLES.map(|p| format!("{it}{p}")))
+            {
+                words.said.entry(particle).or_insert(row.moment);
+            }
         }
-        for text in entries(row.named) {
+        for text in list(row.named) {
             words.named.insert(text.joined().to_owned(), row.moment);
         }
     }
     words
 });
-
-fn entries(list: &str) -> impl Iterator<Item = Folded> + '_ {
-    list.split(',').map(fold).filter(|text| !text.is_empty())
-}
 
 /// The moment that exactly these words mean when a person says them.
 pub(super) fn said(joined: &str) -> Option<Moment> {
@@ -371,20 +379,25 @@ pub(super) fn mistyped(text: &Folded) -> Option<Moment> {
     near.all(|(_, other)| other == moment).then_some(*moment)
 }
 
-/// Is a wording of this moment a part of a longer name ("Kids bedtime")?
-pub(super) fn is_part_of(moment: Moment, name: &Folded) -> bool {
-    WORDS.inside.iter().any(|(entry, of)| *of == moment && name.find(entry).is_some())
+/// The moments whose wordings are a part of a longer name ("Kids bedtime"), each once.
+pub(super) fn inside(name: &Folded) -> Vec<Moment> {
+    let mut moments: Vec<Moment> =
+        (0..name.len()).flat_map(|at| WORDS.inside.at(name, at)).map(|(_, moment)| *moment).collect();
+    moments.sort();
+    moments.dedup();
+    moments
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::fold;
 
     #[test]
     fn one_wording_belongs_to_one_moment() {
         let mut seen: HashMap<String, (&str, String)> = HashMap::new();
         for row in TABLE {
-            for text in entries(row.said).chain(entries(row.named)) {
+            for text in list(row.said).chain(list(row.named)) {
                 let clash = seen.insert(text.joined().to_owned(), (row.key, text.joined().to_owned()));
                 assert!(clash.is_none(), "{:?} in {} and {clash:?}", text.joined(), row.key);
             }
@@ -394,7 +407,7 @@ mod tests {
     #[test]
     fn no_wording_is_a_single_character_or_letter() {
         for row in TABLE {
-            for text in entries(row.said).chain(entries(row.named)) {
+            for text in list(row.said).chain(list(row.named)) {
                 assert!(text.joined().chars().count() >= 2, "{:?}", text.joined());
             }
         }

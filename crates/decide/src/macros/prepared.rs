@@ -19,6 +19,8 @@ pub struct Prepared {
     pub(super) by_full: HashMap<String, Vec<usize>>,
     pub(super) by_core: HashMap<String, Vec<usize>>,
     pub(super) by_moment: HashMap<Moment, Vec<usize>>,
+    /// Names by how many words they have, with and without "mode".
+    pub(super) by_length: HashMap<usize, Vec<usize>>,
     /// Macros by the words of their ids.
     pub(super) by_object: HashMap<String, Vec<usize>>,
 }
@@ -40,6 +42,8 @@ pub(super) struct Name {
     pub moment: Option<Moment>,
     /// People say it so, too ("Movie night"; not "Home theater").
     pub said: bool,
+    /// Moments whose wordings are a part of it.
+    pub inside: Vec<Moment>,
     pub has_han: bool,
     /// First letters of its pinyin and of its core's.
     pub initials: u32,
@@ -72,13 +76,19 @@ impl Prepared {
     }
 
     fn add_name(&mut self, name: Name) {
-        if name.full.is_empty() || self.names.iter().rev().take_while(|it| it.of == name.of).any(|it| it.full == name.full) {
+        if name.full.is_empty()
+            || self.names.iter().rev().take_while(|it| it.of == name.of).any(|it| it.full == name.full)
+        {
             return;
         }
         let number = self.names.len();
         self.by_full.entry(name.full.joined().to_owned()).or_default().push(number);
         if name.core != name.full && name.core.weight() >= 2 {
             self.by_core.entry(name.core.joined().to_owned()).or_default().push(number);
+        }
+        self.by_length.entry(name.full.len()).or_default().push(number);
+        if name.core.len() != name.full.len() {
+            self.by_length.entry(name.core.len()).or_default().push(number);
         }
         if let Some(moment) = name.moment {
             self.by_moment.entry(moment).or_default().push(number);
@@ -96,6 +106,16 @@ impl Name {
         let said = wordings().find_map(moments::said);
         let moment = said.or_else(|| wordings().find_map(moments::named));
         let initials = pinyin::initials(&full) | pinyin::initials(&core);
-        Self { of, first, has_han: full.has_han(), core, moment, said: said.is_some(), initials, full }
+        Self {
+            of,
+            first,
+            has_han: full.has_han(),
+            core,
+            inside: moments::inside(&full),
+            moment,
+            said: said.is_some(),
+            initials,
+            full,
+        }
     }
 }

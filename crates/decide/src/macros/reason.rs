@@ -29,12 +29,16 @@ impl Hit {
             Basis::Spelling => format!("The phrase is a name of {this}, but for one slip of typing."),
             Basis::Sound => format!("The phrase sounds like a name of {this}."),
             Basis::MomentSpelling => {
-                format!("The phrase means {moment}, but for one slip of typing, and {this} is this household's own for it.")
+                format!(
+                    "The phrase means {moment}, but for one slip of typing, and {this} is this household's own for it."
+                )
             }
             Basis::Part => format!("The phrase has something in common with {this}, too little to run it."),
         };
         if let Some(scene) = &self.instead_of {
-            sentence.push_str(&format!(" The scene {scene} has the same name; a script goes before it, being the fuller routine."));
+            sentence.push_str(&format!(
+                " The scene {scene} has the same name; a script goes before it, being the fuller routine."
+            ));
         }
         sentence
     }
@@ -54,7 +58,9 @@ impl Hit {
             Basis::ObjectId => format!("这句话就是{this}的编号（{}）。", self.entity_id),
             Basis::Spelling => format!("这句话像是{this}的名字，只打错了一处。"),
             Basis::Sound => format!("这句话与{this}的名字读音相同。"),
-            Basis::MomentSpelling => format!("这句话的意思应是“{moment}”（打错了一处），而{this}正是这个家为此准备的。"),
+            Basis::MomentSpelling => {
+                format!("这句话的意思应是“{moment}”（打错了一处），而{this}正是这个家为此准备的。")
+            }
             Basis::Part => format!("这句话与{this}只有部分相同，不足以执行。"),
         };
         if let Some(scene) = &self.instead_of {

@@ -25,12 +25,20 @@ pub struct Folded {
 /// Fold any text. Never fails; text without letters or digits gives no words.
 pub fn fold(text: &str) -> Folded {
     let mut folded = Folded::default();
-    let mut open = false;
+    // May a letter continue the last word, may a mark sit on it?
+    let (mut open, mut seat) = (false, false);
     let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
     let bare = visible.filter(|&c| !apostrophe(c)).nfkd().flat_map(char::to_lowercase);
     let plain = bare.nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc();
     for character in plain {
-        if !(character.is_alphanumeric() || is_combining_mark(character) && open) {
+        if is_combining_mark(character) {
+            if seat {
+                folded.push(character, true);
+            }
+            continue;
+        }
+        seat = character.is_alphanumeric();
+        if !seat {
             open = false;
         } else if unspaced(character) {
             folded.push(simplify(character), false);

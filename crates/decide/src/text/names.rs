@@ -35,7 +35,8 @@ pub fn score_folded(query: &Folded, name: &Folded) -> f64 {
     {
         return 0.98;
     }
-    let spelled = |letters: &Folded, text: &Folded| pinyin::spellings(letters).iter().any(|it| pinyin::spells(it, text));
+    let spelled =
+        |letters: &Folded, text: &Folded| pinyin::spellings(letters).iter().any(|it| pinyin::spells(it, text));
     if (!query.has_han() && name.has_han() && spelled(query, name))
         || (query.has_han() && !name.has_han() && spelled(name, query))
     {
@@ -74,9 +75,7 @@ fn part(query: &Folded, name: &Folded) -> f64 {
 /// The same words, the second half first ("light bedroom", 灯卧室). Not any order: "light on, door
 /// off" is not "light off, door on".
 pub(crate) fn other_order(query: &Folded, name: &Folded) -> bool {
-    let enough = |from: usize, to: usize| {
-        (from..to).any(|n| !query.word(n).chars().all(unspaced)) || to - from >= 2
-    };
+    let enough = |from: usize, to: usize| (from..to).any(|n| !query.word(n).chars().all(unspaced)) || to - from >= 2;
     query.len() == name.len()
         && query.joined().len() == name.joined().len()
         && (1..query.len()).any(|at| {
@@ -145,11 +144,12 @@ const COMMON: &[&str] = &[
     "cool", "pool", "warm", "fire", "time", "dime", "home", "house", "come", "move", "love", "mode", "node", "code",
     "bath", "path", "both", "high", "down", "dawn", "town", "lamp", "ramp", "room", "rooms", "roof", "scene", "arrive",
     "alive", "drive", "leave", "leaving", "living", "party", "parts", "work", "word", "fork", "walk", "back", "pack",
-    "read", "ready", "bread", "head", "weekend", "week", "weak", "wake", "cake", "lake", "make", "take", "boat", "coat",
-    "bed", "red", "fan", "gate", "date", "late", "cold", "gold", "hold", "good", "food", "mood", "wood", "dinner",
-    "winner", "inner", "dining", "diner", "driving", "lower", "power", "tower", "shower", "flower", "reading", "heading",
-    "heating", "seating", "eating", "baking", "waking", "making", "taking", "cleaning", "leaning", "learning", "cooking",
-    "looking", "locking", "booking", "test", "rest", "guest", "quest", "west", "east", "feast",
+    "read", "ready", "bread", "head", "weekend", "week", "weak", "wake", "cake", "lake", "make", "take", "boat",
+    "coat", "bed", "red", "fan", "gate", "date", "late", "cold", "gold", "hold", "good", "food", "mood", "wood",
+    "dinner", "winner", "inner", "dining", "diner", "driving", "lower", "power", "tower", "shower", "flower",
+    "reading", "heading", "heating", "seating", "eating", "baking", "waking", "making", "taking", "cleaning",
+    "leaning", "learning", "cooking", "looking", "locking", "booking", "test", "rest", "guest", "quest", "west",
+    "east", "feast",
 ];
 
 /// One letter left out, added, changed or swapped with its neighbour; the first letter stands, and

@@ -106,7 +106,10 @@ pub(crate) fn sound_alike(a: &Folded, b: &Folded) -> bool {
         && a.len() >= 2
         && all_han(a)
         && all_han(b)
-        && a.joined().chars().zip(b.joined().chars()).all(|(a, b)| a == b || readings(a).any(|r| readings(b).any(|s| r == s)))
+        && a.joined()
+            .chars()
+            .zip(b.joined().chars())
+            .all(|(a, b)| a == b || readings(a).any(|r| readings(b).any(|s| r == s)))
 }
 
 fn prefix(text: &str, reading: &str) -> Option<usize> {

@@ -64,7 +64,8 @@ mod tests {
         for character in ['晚', '安', 'a', 'é', '🌙', 'の', '한'] {
             assert_eq!(simplify(character), character);
         }
-        for (from, to) in [('離', '离'), ('電', '电'), ('臺', '台'), ('裡', '里'), ('衞', '卫'), ('妳', '你')] {
+        for (from, to) in [('離', '离'), ('電', '电'), ('臺', '台'), ('裡', '里'), ('衞', '卫'), ('妳', '你')]
+        {
             assert_eq!(simplify(from), to);
         }
     }

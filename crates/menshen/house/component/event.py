@@ -4,7 +4,7 @@ from .base import HouseEntity, setup
 
 
 class Event(HouseEntity, EventEntity):
-    _attr_event_types = ["pressed"]
+    _attr_event_types = ["ring"]
 
 
 async_setup_entry = setup("event", Event)

@@ -1,3 +1,5 @@
+//! The reason that a person reads.
+
 use super::{Household, english_household, family};
 use crate::gate::Language;
 use crate::macros::{Basis, Hit, Match, Moment, NoMatch, THRESHOLD, Why, candidates};

@@ -1,3 +1,5 @@
+//! Phrases that must run nothing.
+
 use super::{Household, english_household};
 
 #[test]
@@ -18,8 +20,42 @@ fn the_wrong_matches_of_others_do_not_happen_here() {
     lights.check_all(
         "!NothingFits",
         &[
-            "bye", "I'm home", "home", "back", "I'm back", "good night", "night", "time", "mode", "scene", "script", "out", "heading out", "going out", "n", "o", "m", "a", "theater night", "set",
-            "launch the shuttle", "yard", "look", "work out", "home theatre party", "please", "the", "movie theater tickets", "run", "start mode", "go", "kiss", "wake up", "evening", "home from home", "on",
+            "bye",
+            "I'm home",
+            "home",
+            "back",
+            "I'm back",
+            "good night",
+            "night",
+            "time",
+            "mode",
+            "scene",
+            "script",
+            "out",
+            "heading out",
+            "going out",
+            "n",
+            "o",
+            "m",
+            "a",
+            "theater night",
+            "set",
+            "launch the shuttle",
+            "yard",
+            "look",
+            "work out",
+            "home theatre party",
+            "please",
+            "the",
+            "movie theater tickets",
+            "run",
+            "start mode",
+            "go",
+            "kiss",
+            "wake up",
+            "evening",
+            "home from home",
+            "on",
         ],
     );
     lights.check("home theater", "scene.theater");
@@ -31,7 +67,30 @@ fn the_wrong_matches_of_others_do_not_happen_here() {
 #[test]
 fn a_bare_short_word_never_stands_for_a_moment() {
     let home = english_household();
-    home.check_all("!NothingFits", &["time", "mode", "it's time", "bed", "night", "now", "hey", "ok", "thanks", "the house", "a", "go", "lights", "up", "time now", "mode please", "scene 1", "lamp"]);
+    home.check_all(
+        "!NothingFits",
+        &[
+            "time",
+            "mode",
+            "it's time",
+            "bed",
+            "night",
+            "now",
+            "hey",
+            "ok",
+            "thanks",
+            "the house",
+            "home assistant",
+            "a",
+            "go",
+            "lights",
+            "up",
+            "time now",
+            "mode please",
+            "scene 1",
+            "lamp",
+        ],
+    );
     home.check("lamp scene 1", "scene.lamp_1");
     home.check("run lamp scene 2", "scene.lamp_2");
 }
@@ -82,5 +141,16 @@ fn hostile_names_find_nothing_by_themselves() {
 #[test]
 fn several_wishes_at_once_are_not_guessed_at() {
     let home = english_household();
-    home.check_all("!NothingFits", &["good night and good morning", "bedtime or movie night", "movie night then bedtime", "home away", "party at dinner", "leaving for dinner", "home for the holidays"]);
+    home.check_all(
+        "!NothingFits",
+        &[
+            "good night and good morning",
+            "bedtime or movie night",
+            "movie night then bedtime",
+            "home away",
+            "party at dinner",
+            "leaving for dinner",
+            "home for the holidays",
+        ],
+    );
 }

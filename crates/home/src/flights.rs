@@ -1,0 +1,109 @@
+//! Covers that were sent a command and have not answered yet.
+//!
+//! Start at [`Flights::begin`]. A garage door's sensor lags behind its motor: a second pulse within
+//! that lag would open a door that is closing. Invariant: of two equal commands to such a cover, the
+//! second is never sent while the first is under way.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use decide::gate::InFlight;
+use decide::house::{Entity, EntityId, House};
+use tokio::time::Instant;
+
+/// After this time a cover counts as having answered.
+pub const FLIGHT_SECS_MAX: u64 = 60;
+
+#[derive(Default)]
+pub(crate) struct Flights(Mutex<BTreeMap<EntityId, Flight>>);
+
+struct Flight {
+    service: String,
+    until: Instant,
+    /// State and time of its last change when the command went out.
+    before: Option<(std::sync::Arc<str>, f64)>,
+}
+
+fn mark(house: &House, id: &EntityId) -> Option<(std::sync::Arc<str>, f64)> {
+    let state = house.entities.get(id)?.state.as_ref()?;
+    Some((state.value.clone(), state.last_changed))
+}
+
+impl Flights {
+    /// Notes that `service` goes out to this cover. False when the same is already under way and a
+    /// second one could turn the door around; then it must not be sent.
+    pub fn begin(&self, house: &House, id: &EntityId, service: &str) -> bool {
+        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        forget_landed(&mut flights, house);
+        let same = flights.get(id).is_some_and(|flight| flight.service == service);
+        if same && !house.entities.get(id).is_some_and(is_soft) {
+            return false;
+        }
+        let until = Instant::now() + Duration::from_secs(FLIGHT_SECS_MAX);
+        let flight = Flight { service: service.to_owned(), until, before: mark(house, id) };
+        flights.insert(id.clone(), flight);
+        true
+    }
+
+    pub fn now(&self, house: &House) -> InFlight {
+        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        forget_landed(&mut flights, house);
+        InFlight { covers: flights.keys().cloned().collect() }
+    }
+
+    /// It was not sent after all.
+    pub fn cancel(&self, id: &EntityId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
+
+fn forget_landed(flights: &mut BTreeMap<EntityId, Flight>, house: &House) {
+    let now = Instant::now();
+    flights.retain(|id, flight| now < flight.until && mark(house, id) == flight.before);
+}
+
+/// Blinds and the like: a second command does no harm.
+fn is_soft(entity: &Entity) -> bool {
+    let mut classes = entity.classes().peekable();
+    classes.peek().is_some() && classes.all(|class| matches!(class, "blind" | "curtain" | "shade" | "awning"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use decide::house::State;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn house(class: &str, value: &str, last_changed: f64) -> (House, EntityId) {
+        let id = EntityId::parse("cover.a").unwrap();
+        let attributes = json!({ "device_class": class }).as_object().cloned().unwrap();
+        let state = State { value: value.into(), attributes, last_changed, last_updated: last_changed };
+        let mut house = House::default();
+        house.entities.insert(id.clone(), Entity { state: Some(Arc::new(state)), ..Entity::default() });
+        (house, id)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_second_equal_command_waits_until_the_door_answers_or_a_minute_passes() {
+        let flights = Flights::default();
+        let (closed, id) = house("garage", "open", 1.0);
+        assert!(flights.begin(&closed, &id, "close_cover"));
+        assert!(!flights.begin(&closed, &id, "close_cover"));
+        assert!(flights.now(&closed).covers.contains(&id));
+        let (moving, _) = house("garage", "closing", 2.0);
+        assert!(flights.now(&moving).covers.is_empty());
+        assert!(flights.begin(&moving, &id, "close_cover"));
+        tokio::time::advance(Duration::from_secs(FLIGHT_SECS_MAX)).await;
+        assert!(flights.now(&moving).covers.is_empty());
+    }
+
+    #[test]
+    fn a_blind_takes_as_many_commands_as_one_likes() {
+        let flights = Flights::default();
+        let (house, id) = house("blind", "open", 1.0);
+        assert!(flights.begin(&house, &id, "close_cover"));
+        assert!(flights.begin(&house, &id, "close_cover"));
+    }
+}

@@ -1,0 +1,249 @@
+//! The picture of the house while it is being drawn, and the finished one that readers get.
+//!
+//! Start at [`Keeper`]. Whoever learns something new draws it into the [`Picture`] under its lock;
+//! the result is published as an immutable `House` that readers load without waiting. Invariant:
+//! whatever is published has an index that fits its registries, memberships and bodies.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use decide::house::{Area, Bodies, Device, Entity, EntityId, Floor, House, Label, State};
+use tokio::sync::watch;
+
+use crate::changes::Changes;
+use crate::loose::Pool;
+use crate::registry::{self, Entry, Map};
+use crate::services::{HouseConfig, Services};
+use crate::states::{self, Event};
+
+#[derive(Default)]
+pub(crate) struct Keeper {
+    picture: Mutex<Picture>,
+    published: ArcSwap<House>,
+    version: watch::Sender<u64>,
+    pub changes: Changes,
+}
+
+/// Not published itself; [`Keeper::draw`] publishes after each change.
+#[derive(Default)]
+pub(crate) struct Picture {
+    next: House,
+    entries: BTreeMap<EntityId, Entry>,
+    exposed: BTreeMap<EntityId, bool>,
+    pub pool: Pool,
+    index_stale: bool,
+}
+
+/// The registries as read together.
+#[derive(Default)]
+pub(crate) struct Registries {
+    pub entries: BTreeMap<EntityId, Entry>,
+    pub devices: Map<Device>,
+    pub areas: Map<Area>,
+    pub floors: Map<Floor>,
+    pub labels: Map<Label>,
+    pub exposed: BTreeMap<EntityId, bool>,
+}
+
+impl Keeper {
+    /// The newest picture. Waits for nobody.
+    pub fn house(&self) -> Arc<House> {
+        self.published.load_full()
+    }
+
+    /// Tells when there is a newer picture.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    /// Changes the picture and publishes it.
+    pub fn draw<R>(&self, change: impl FnOnce(&mut Picture) -> R) -> R {
+        let mut picture = self.picture.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = change(&mut picture);
+        picture.index();
+        self.published.store(Arc::new(picture.next.clone()));
+        drop(picture);
+        self.version.send_modify(|version| *version += 1);
+        result
+    }
+
+    /// Takes one event of the state stream, as its JSON.
+    pub fn states(&self, json: &str) {
+        let event: Event<'_> = match serde_json::from_str(json) {
+            Ok(event) => event,
+            Err(error) => return tracing::warn!(%error, "a state event cannot be read"),
+        };
+        let touched = self.draw(|picture| picture.states(event));
+        self.changes.macros(touched);
+    }
+}
+
+impl Picture {
+    pub fn house(&mut self) -> &mut House {
+        &mut self.next
+    }
+
+    fn index(&mut self) {
+        // Before the registries there is nothing to look up by, and at 50,000 entities it costs.
+        if self.index_stale && self.next.readiness.states && self.next.readiness.registries {
+            self.index_stale = false;
+            self.next = std::mem::take(&mut self.next).reindexed();
+        }
+    }
+
+    /// Gives back the macros whose bodies may have changed.
+    fn states(&mut self, event: Event<'_>) -> Vec<EntityId> {
+        let mut touched = Vec::new();
+        if !self.next.readiness.states {
+            self.first_states(event);
+            touched.extend(self.next.entities.keys().filter(|id| states::is_macro(id)).cloned());
+            return touched;
+        }
+        for (id, whole) in event.added.0 {
+            let Some(id) = EntityId::parse(&id) else { continue };
+            let state = whole.state(&mut self.pool);
+            self.set_state(&id, Some(state), &mut touched);
+        }
+        for (id, change) in event.changed.0 {
+            let Some(id) = EntityId::parse(&id) else { continue };
+            let Some(state) = self.next.entities.get(&id).and_then(|entity| entity.state.as_ref()) else { continue };
+            let mut state = State::clone(state);
+            change.apply(&mut state, &mut self.pool);
+            self.set_state(&id, Some(state), &mut touched);
+        }
+        for id in event.removed.texts() {
+            if let Some(id) = EntityId::parse(id) {
+                self.set_state(&id, None, &mut touched);
+            }
+        }
+        touched
+    }
+
+    fn set_state(&mut self, id: &EntityId, state: Option<State>, touched: &mut Vec<EntityId>) {
+        let before = self.next.entities.get(id).and_then(|entity| entity.state.clone());
+        let effect = states::effect(id, before.as_ref(), state.as_ref());
+        if effect.body {
+            touched.push(id.clone());
+        }
+        self.index_stale |= effect.relations;
+        if state.is_none() && !self.entries.contains_key(id) {
+            self.next.entities.remove(id);
+            return;
+        }
+        let info = match self.next.entities.get(id) {
+            Some(entity) if !effect.name => entity.info.clone(),
+            _ => Arc::new(self.info(id, state.as_ref())),
+        };
+        self.next.entities.insert(id.clone(), Entity { info, state: state.map(Arc::new) });
+    }
+
+    /// The first event after connecting holds all states; what it lacks is gone.
+    fn first_states(&mut self, event: Event<'_>) {
+        let mut fresh: BTreeMap<EntityId, Arc<State>> = BTreeMap::new();
+        for (id, whole) in event.added.0 {
+            if let Some(id) = EntityId::parse(&id) {
+                fresh.insert(id, Arc::new(whole.state(&mut self.pool)));
+            }
+        }
+        self.next.readiness.states = true;
+        self.redraw(fresh);
+    }
+
+    /// All entities anew: the union of what is registered and what has a state.
+    fn redraw(&mut self, states: BTreeMap<EntityId, Arc<State>>) {
+        let mut entities: Vec<(EntityId, Entity)> = Vec::with_capacity(states.len());
+        for (id, state) in states {
+            let info = Arc::new(self.info(&id, Some(&state)));
+            entities.push((id, Entity { info, state: Some(state) }));
+        }
+        let stateless: Vec<_> = (self.entries.keys())
+            .filter(|id| entities.binary_search_by(|(other, _)| other.cmp(id)).is_err())
+            .map(|id| (id.clone(), Entity { info: Arc::new(self.info(id, None)), state: None }))
+            .collect();
+        entities.extend(stateless);
+        self.next.entities = entities.into_iter().collect();
+        self.index_stale = true;
+    }
+
+    fn info(&self, id: &EntityId, state: Option<&State>) -> decide::house::EntityInfo {
+        let friendly_name = state.and_then(|state| state.attributes.get("friendly_name")?.as_str());
+        let exposed = self.exposed.get(id).copied();
+        match self.entries.get(id) {
+            Some(entry) => entry.info(&self.next.devices, exposed, friendly_name),
+            None => registry::unregistered(exposed, friendly_name),
+        }
+    }
+
+    fn present_states(&self) -> BTreeMap<EntityId, Arc<State>> {
+        (self.next.entities.iter()).filter_map(|(id, entity)| Some((id.clone(), entity.state.clone()?))).collect()
+    }
+
+    pub fn registries(&mut self, read: Registries) {
+        let Registries { entries, devices, areas, floors, labels, exposed } = read;
+        (self.entries, self.exposed) = (entries, exposed);
+        self.places(devices, areas, floors, labels);
+        self.next.readiness.registries = true;
+    }
+
+    /// Devices, areas, floors and labels, without the entities.
+    pub fn places(&mut self, devices: Map<Device>, areas: Map<Area>, floors: Map<Floor>, labels: Map<Label>) {
+        self.next.devices = Arc::new(devices);
+        self.next.areas = Arc::new(areas);
+        self.next.floors = Arc::new(floors);
+        self.next.labels = Arc::new(labels);
+        let states = self.present_states();
+        self.redraw(states);
+    }
+
+    /// These entities were read anew; those of `asked` that are not in `read` are registered no more.
+    pub fn entries(&mut self, asked: &[EntityId], read: Vec<(EntityId, Entry)>) {
+        for id in asked {
+            self.entries.remove(id);
+        }
+        self.entries.extend(read);
+        for id in asked {
+            let state = self.next.entities.get(id).and_then(|entity| entity.state.clone());
+            if state.is_none() && !self.entries.contains_key(id) {
+                self.next.entities.remove(id);
+                continue;
+            }
+            let info = Arc::new(self.info(id, state.as_deref()));
+            self.next.entities.insert(id.clone(), Entity { info, state });
+        }
+        self.index_stale = true;
+    }
+
+    pub fn exposed(&mut self, exposed: BTreeMap<EntityId, bool>) {
+        if self.exposed != exposed {
+            self.exposed = exposed;
+            let states = self.present_states();
+            self.redraw(states);
+        }
+    }
+
+    pub fn config(&mut self, config: HouseConfig) {
+        self.next.version = config.version;
+        self.next.location_name = config.location_name;
+        self.next.units = Arc::new(config.units);
+        self.next.readiness.running = config.running;
+    }
+
+    pub fn services(&mut self, services: Services) {
+        self.next.services = Arc::new(services);
+    }
+
+    pub fn bodies(&mut self, change: impl FnOnce(&mut Bodies)) {
+        let mut bodies = Bodies::clone(&self.next.bodies);
+        change(&mut bodies);
+        if bodies != *self.next.bodies {
+            self.next.bodies = Arc::new(bodies);
+            self.index_stale = true;
+        }
+    }
+
+    /// What was known stays to be seen, marked as not fresh.
+    pub fn disconnected(&mut self) {
+        self.next.readiness = decide::house::Readiness::default();
+    }
+}

@@ -1,0 +1,95 @@
+//! What every tool call needs: the house connection, the operator's policy, the household's
+//! language. Start at [`Desk`]. Invariant: a call waits for the house at most [`READY_WAIT`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use decide::gate::{Call, Decision, Language, Origin, Policy};
+use decide::house::House;
+use home::{Connection, HouseError};
+use serde_json::{Value, json};
+
+use crate::tools::answer::house_error;
+use crate::tools::view::View;
+
+/// Longest wait for a house that is not there yet. With what follows it stays under ten seconds.
+pub const READY_WAIT: Duration = Duration::from_secs(8);
+
+/// Everything that the tools work with. Cheap to clone.
+#[derive(Clone)]
+pub struct Desk {
+    pub connection: Connection,
+    pub policy: Arc<Policy>,
+    pub language: Language,
+    /// Of the program, for `serverInfo`.
+    pub version: &'static str,
+    /// Facts that a start line and an overview should tell, `the grants file cannot be read`.
+    pub notes: Arc<[String]>,
+}
+
+impl Desk {
+    /// The part of this house that a model may see.
+    pub fn view<'a>(&'a self, house: &'a House) -> View<'a> {
+        View { house, policy: &self.policy, language: self.language }
+    }
+
+    /// A house to read from: fresh, else the last one known, else why there is none.
+    pub async fn house_to_read(&self) -> Result<Arc<House>, Value> {
+        let house = self.connection.house();
+        if loaded(&house) || (house.readiness.states && !house.readiness.connected) {
+            return Ok(house);
+        }
+        match self.connection.ready(READY_WAIT).await {
+            Ok(house) => Ok(house),
+            Err(error) => {
+                // Without its states there is no picture, and an empty one would be a lie.
+                let house = self.connection.house();
+                if house.readiness.states { Ok(house) } else { Err(self.house_error(&error)) }
+            }
+        }
+    }
+
+    /// A connected house to act on, loaded or not: moves toward safety wait for nothing more.
+    pub async fn house_to_write(&self) -> Result<Arc<House>, Value> {
+        let house = self.connection.house();
+        if house.readiness.connected && house.readiness.states {
+            return Ok(house);
+        }
+        match self.connection.ready(READY_WAIT).await {
+            Ok(house) => Ok(house),
+            Err(error) => {
+                let house = self.connection.house();
+                if house.readiness.connected { Ok(house) } else { Err(self.house_error(&error)) }
+            }
+        }
+    }
+
+    /// The same house once it is wholly loaded, or as far as it is loaded in time.
+    pub async fn house_loaded(&self) -> Arc<House> {
+        match self.connection.ready(READY_WAIT).await {
+            Ok(house) => house,
+            Err(_) => self.connection.house(),
+        }
+    }
+
+    /// Leave a trace of what was refused. What is executed is recorded by the connection.
+    pub fn record_refusal(&self, call: &Call, decision: &Decision) {
+        let reasons = &decision.reasons;
+        let body = json!({
+            "origin": Origin::Model, "call": call, "verdict": decision.verdict, "risk": decision.risk,
+            "targets": decision.targets, "reasons": reasons,
+        });
+        self.connection.audit().note("refused", body);
+    }
+
+    /// A failure of the house's as an answer.
+    pub fn house_error(&self, error: &HouseError) -> Value {
+        house_error(self.language, error)
+    }
+}
+
+/// All that a decision looks at is there.
+pub fn loaded(house: &House) -> bool {
+    let readiness = &house.readiness;
+    readiness.connected && readiness.states && readiness.registries && readiness.bodies
+}

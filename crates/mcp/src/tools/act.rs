@@ -1,0 +1,223 @@
+//! From a call to what the house did: judge, permit, execute, tell. Start at [`act`]. Invariant:
+//! what is sent is exactly the plan of an allowed decision; a call cut off is never sent again.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use decide::gate::{Call, Decision, Facts, Language, Origin, Plan, Problem, Send, Verdict, judge};
+use decide::house::{EntityId, House};
+use home::{Outcome, OutcomeKind, Receipt};
+use serde_json::{Map, Value, json};
+
+use super::answer::{failure, house_error, say};
+use super::call::problem::problem;
+use super::call::values::in_range;
+use super::refusal::refusal;
+use super::row::candidate;
+use super::view::{View, cleaned};
+use crate::desk::{Desk, loaded};
+
+/// Most entities that one call may toggle, open or switch on.
+pub const FAN_OUT_MAX: usize = 50;
+/// Outcomes told one by one; the rest is counted by kind.
+const OUTCOMES_MAX: usize = 100;
+
+/// What a tool asks for, as one call on the house as it is.
+pub type Wanted<'a> = &'a (dyn Fn(&View<'_>) -> Result<Call, Value> + Sync);
+
+/// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
+/// is first, so that moves toward safety wait for nothing, and again when loaded.
+pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
+    let mut house = house;
+    let mut judged = decide(desk, &house, wanted);
+    if !loaded(&house) && !matches!(&judged, Ok((_, decision)) if decision.verdict == Verdict::Allow) {
+        house = desk.house_loaded().await;
+        judged = decide(desk, &house, wanted);
+    }
+    match judged {
+        Err(answer) => answer,
+        Ok((call, decision)) => carry_out(desk, &house, &call, decision).await,
+    }
+}
+
+/// Call and decision, or why there is none.
+pub fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decision), Value> {
+    let view = desk.view(house);
+    let call = wanted(&view)?;
+    let decision = judged(desk, house, &call).map_err(|found| problem(&view, &found))?;
+    in_range(&view, &decision.plan)?;
+    Ok((call, decision))
+}
+
+pub fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
+    let in_flight = desk.connection.in_flight();
+    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, Origin::Model, call)
+}
+
+fn now() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
+}
+
+async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Value {
+    let view = desk.view(house);
+    let ran = format!("{}.{}", cleaned(&call.domain), cleaned(&call.service));
+    match decision.permit(Origin::Model) {
+        Err(decision) => {
+            desk.record_refusal(call, &decision);
+            refusal(&view, &decision)
+        }
+        Ok(permit) => {
+            if let Some(answer) = too_many(&view, permit.plan()) {
+                return answer;
+            }
+            let plan = permit.plan().clone();
+            let receipt = desk.connection.execute(permit).await;
+            let house = desk.connection.house();
+            told(&desk.view(&house), &ran, &plan, &receipt)
+        }
+    }
+}
+
+/// Switching on, opening or toggling very much at once is most likely not what a person said.
+/// Off, close, lock and the like never count.
+pub fn too_many(view: &View<'_>, plan: &Plan) -> Option<Value> {
+    let entities: std::collections::BTreeSet<&EntityId> =
+        plan.sends.iter().filter(|send| wakes(send)).flat_map(|send| &send.entities).collect();
+    let count = entities.len();
+    if count <= FAN_OUT_MAX {
+        return None;
+    }
+    let message = match view.language {
+        Language::English => format!(
+            "That would switch on, open or toggle {count} entities at once; at most {FAN_OUT_MAX} go in one call. Nothing was done. Ask the person which rooms, then name an area or fewer entities."
+        ),
+        Language::Chinese => format!(
+            "这会一次打开或切换 {count} 个设备，一次最多 {FAN_OUT_MAX} 个。没有执行任何操作。请问清楚是哪些房间，再指定区域或更少的设备。"
+        ),
+    };
+    let mut answer = failure("too_many", message);
+    answer["count"] = json!(count);
+    answer["examples"] = json!(entities.into_iter().take(5).map(|id| candidate(view, id)).collect::<Vec<_>>());
+    Some(answer)
+}
+
+fn wakes(send: &Send) -> bool {
+    let service = send.service.as_str();
+    let opens = service.starts_with("open") || (service.ends_with("_position") && position(send) > 0);
+    service == "toggle" || service.starts_with("toggle_") || service.contains("turn_on") || service == "unlock" || opens
+}
+
+fn position(send: &Send) -> i64 {
+    ["position", "tilt_position"].iter().filter_map(|key| send.data.get(*key)?.as_i64()).max().unwrap_or(1)
+}
+
+/// What the house did, entity by entity. `ok` is false where nothing was achieved.
+pub fn told(view: &View<'_>, ran: &str, plan: &Plan, receipt: &Receipt) -> Value {
+    let mut answer = Map::new();
+    let failed = receipt.error.is_some() || nothing_achieved(&receipt.outcomes);
+    answer.insert("ok".into(), json!(!failed));
+    answer.insert("ran".into(), json!(ran));
+    answer.insert("target".into(), target(plan));
+    let shown: Vec<Value> = receipt.outcomes.iter().take(OUTCOMES_MAX).map(|outcome| shown(view, outcome)).collect();
+    answer.insert("outcomes".into(), Value::Array(shown));
+    if receipt.outcomes.len() > OUTCOMES_MAX {
+        answer.insert("outcomes_left_out".into(), json!(receipt.outcomes.len() - OUTCOMES_MAX));
+    }
+    if let [response] = receipt.responses.as_slice() {
+        answer.insert("response".into(), response.clone());
+    } else if !receipt.responses.is_empty() {
+        answer.insert("response".into(), json!(receipt.responses));
+    }
+    if let Some(error) = &receipt.error {
+        if let Value::Object(error) = house_error(view.language, error) {
+            answer.extend(error.into_iter().filter(|(key, _)| key != "ok"));
+        }
+    } else if failed {
+        let (code, message) = excuse(view.language, &receipt.outcomes);
+        answer.insert("error".into(), json!(code));
+        answer.insert("message".into(), json!(message));
+    } else {
+        answer.insert("note".into(), json!(note(view.language, &receipt.outcomes)));
+    }
+    Value::Object(answer)
+}
+
+/// As the seed has it: one id, a list, or null.
+fn target(plan: &Plan) -> Value {
+    let mut ids: Vec<&EntityId> = plan.sends.iter().flat_map(|send| &send.entities).chain(&plan.done).collect();
+    ids.sort();
+    ids.dedup();
+    match ids.as_slice() {
+        [] => Value::Null,
+        [id] => json!(id),
+        ids => json!(ids),
+    }
+}
+
+fn shown(view: &View<'_>, outcome: &Outcome) -> Value {
+    let mut shown = Map::new();
+    shown.insert("entity_id".into(), json!(outcome.entity_id));
+    shown.insert("name".into(), json!(view.name(&outcome.entity_id)));
+    shown.insert("outcome".into(), json!(outcome.outcome));
+    if let Some(state) = &outcome.state {
+        shown.insert("state".into(), json!(cleaned(state)));
+    }
+    if let Some(before) = outcome.before.as_ref().filter(|before| Some(*before) != outcome.state.as_ref()) {
+        shown.insert("before".into(), json!(cleaned(before)));
+    }
+    Value::Object(shown)
+}
+
+fn achieved(outcome: &Outcome) -> bool {
+    matches!(outcome.outcome, OutcomeKind::Confirmed | OutcomeKind::Accepted | OutcomeKind::Assumed | OutcomeKind::Done)
+}
+
+fn nothing_achieved(outcomes: &[Outcome]) -> bool {
+    !outcomes.is_empty() && !outcomes.iter().any(achieved)
+}
+
+/// Code and message where no entity did what was asked.
+fn excuse(language: Language, outcomes: &[Outcome]) -> (&'static str, &'static str) {
+    let any = |kind: OutcomeKind| outcomes.iter().any(|outcome| outcome.outcome == kind);
+    if any(OutcomeKind::OutcomeUnknown) {
+        let text = say(
+            language,
+            "Sent, but the connection broke before an answer: it may or may not have happened. Read the state; do not send it again.",
+            "已发送，但在得到回应前连接中断：可能执行了，也可能没有。请查看状态，不要重发。",
+        );
+        return ("outcome_unknown", text);
+    }
+    if any(OutcomeKind::NotConfirmed) {
+        let text = say(
+            language,
+            "Home Assistant took the command, but the device did not report the new state in time. Do not say it is done; read its state.",
+            "Home Assistant 接受了命令，但设备没有及时报告新状态。不要说已完成；请查看它的状态。",
+        );
+        return ("not_confirmed", text);
+    }
+    if any(OutcomeKind::Unavailable) {
+        let text = say(language, "The device is unavailable; nothing moved.", "设备不可用，没有任何动作。");
+        return ("unavailable", text);
+    }
+    if any(OutcomeKind::Ignored) {
+        let text = say(
+            language,
+            "Home Assistant ignores this service for these entities; nothing moved.",
+            "Home Assistant 对这些设备不执行该服务，没有任何动作。",
+        );
+        return ("ignored", text);
+    }
+    ("call_failed", say(language, "Home Assistant could not do it.", "Home Assistant 没能执行。"))
+}
+
+fn note(language: Language, outcomes: &[Outcome]) -> String {
+    let total = outcomes.len();
+    let open = outcomes.iter().filter(|outcome| !achieved(outcome)).count();
+    match (open, language) {
+        (0, Language::English) => "Done as the outcomes say.".to_owned(),
+        (0, Language::Chinese) => "已执行，结果见 outcomes。".to_owned(),
+        (_, Language::English) => format!("{open} of {total} did not: see outcomes, and say which."),
+        (_, Language::Chinese) => format!("{total} 个中有 {open} 个没有成功：见 outcomes，并请如实说明。"),
+    }
+}

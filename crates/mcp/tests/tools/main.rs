@@ -1,0 +1,46 @@
+//! The tools on houses made in code, and the protocol over memory. Start at `reading` for what a
+//! model sees and at `protocol` for how it arrives.
+
+#![allow(clippy::unwrap_used)]
+
+mod acting;
+mod budgets;
+mod preparing;
+mod protocol;
+mod reading;
+mod schemas;
+
+use decide::gate::{Language, Policy};
+use decide::house::House;
+use mcp::tools::view::View;
+use serde_json::{Map, Value};
+
+/// A house and a policy, looked at in English.
+pub struct World {
+    pub house: House,
+    pub policy: Policy,
+}
+
+impl World {
+    pub fn new(house: House) -> Self {
+        Self { house, policy: Policy::default() }
+    }
+
+    pub fn view(&self) -> View<'_> {
+        View { house: &self.house, policy: &self.policy, language: Language::English }
+    }
+}
+
+/// Arguments of a call.
+#[track_caller]
+pub fn arguments(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
+}
+
+/// Tokens as the project counts them.
+pub fn tokens(text: &str) -> usize {
+    text.chars().count().div_ceil(4)
+}

@@ -1,0 +1,163 @@
+//! From what a model wrote to a call that the gate can judge: names, places, numbers, units.
+
+use mcp::tools::call::prepare::prepare;
+use serde_json::{Value, json};
+use testkit::family;
+
+use crate::{World, arguments};
+
+#[track_caller]
+fn prepared(given: Value) -> Value {
+    let world = World::new(family().build());
+    let call = prepare(&world.view(), &arguments(given.clone())).unwrap_or_else(|answer| panic!("{given}: {answer}"));
+    json!({"service": format!("{}.{}", call.domain, call.service), "data": call.data, "target": call.target})
+}
+
+#[track_caller]
+fn target(service: &str, given: Value, expected: Value) {
+    let (domain, service) = service.split_once('.').unwrap();
+    assert_eq!(
+        prepared(json!({"domain": domain, "service": service, "entity_id": given}))["target"],
+        expected,
+        "{given}"
+    );
+}
+
+#[track_caller]
+fn refused(given: Value) -> Value {
+    let world = World::new(family().build());
+    match prepare(&world.view(), &arguments(given.clone())) {
+        Err(answer) => {
+            assert_eq!(answer["ok"], json!(false));
+            answer
+        }
+        Ok(call) => panic!("{given} became {call:?}"),
+    }
+}
+
+#[test]
+fn ids_in_any_spelling_go_to_the_gate_as_they_came() {
+    for given in
+        ["LOCK.Front_Door", " lock.front_door ", "all", "ALL", "light.nope", "ｌｏｃｋ.front_door", "{{ states }}"]
+    {
+        target("lock.lock", json!(given), json!({"entity_id": [given]}));
+    }
+    target(
+        "light.turn_on",
+        json!(["light.sofa", "light.kitchen"]),
+        json!({"entity_id": ["light.sofa", "light.kitchen"]}),
+    );
+    target("light.turn_on", json!("light.sofa,light.kitchen"), json!({"entity_id": ["light.sofa,light.kitchen"]}));
+}
+
+#[test]
+fn names_become_ids_and_places_become_their_ids() {
+    target("switch.turn_off", json!("Multisocket Switch 2, Salt lamp"), json!({"entity_id": ["switch.salt"]}));
+    target("lock.lock", json!("前门"), json!({"entity_id": ["lock.front_door"]}));
+    target("light.turn_off", json!("chris office lights"), json!({"entity_id": ["light.chris_office"]}));
+    target("light.turn_off", json!("Chris Office"), json!({"area_id": ["chris_office"]}));
+    let call =
+        prepared(json!({"domain": "light", "service": "turn_off", "target": {"area_id": "客厅", "floor_id": "二楼"}}));
+    assert_eq!(call["target"], json!({"area_id": ["living"], "floor_id": ["first"]}));
+}
+
+#[test]
+fn targets_given_in_two_places_are_added_together() {
+    let call = prepared(json!({
+        "domain": "lock", "service": "lock", "entity_id": "lock.front_door",
+        "data": {"entity_id": "lock.back_door", "area_id": "hall"}, "target": {"entity_id": ["前门"]},
+    }));
+    assert_eq!(call["target"], json!({"entity_id": ["lock.front_door", "lock.back_door"], "area_id": ["hall"]}));
+    assert_eq!(call["data"], json!({}));
+}
+
+#[test]
+fn where_several_fit_the_person_is_asked_and_where_none_does_the_nearest_are_named() {
+    let answer = refused(json!({"domain": "light", "service": "turn_on", "entity_id": "床头灯"}));
+    assert_eq!(answer["error"], "ambiguous");
+    assert_eq!(answer["candidates"].as_array().map(Vec::len), Some(2));
+    assert_eq!(answer["candidates"][0]["area"], "卧室");
+    assert_eq!(answer["candidates"][0]["floor"], "二楼");
+    let answer = refused(json!({"domain": "light", "service": "turn_on", "entity_id": "Sofa Lmap"}));
+    assert_eq!(answer["error"], "not_found");
+    assert_eq!(answer["nearest"][0]["entity_id"], "light.sofa");
+}
+
+#[test]
+fn the_service_may_carry_its_domain() {
+    assert_eq!(prepared(json!({"domain": "Light", "service": "light.turn_on"}))["service"], "light.turn_on");
+}
+
+#[test]
+fn an_argument_that_no_tool_has_is_an_error() {
+    for key in ["confirmed", "confirm", "approve", "override"] {
+        let mut given = json!({"domain": "lock", "service": "unlock", "entity_id": "lock.front_door"});
+        given[key] = json!(true);
+        let answer = refused(given);
+        assert_eq!(answer["error"], "bad_request");
+        assert!(answer["message"].as_str().unwrap().contains(key));
+    }
+}
+
+#[test]
+fn percentages_are_checked_before_the_house_sees_them() {
+    for (data, expected) in [
+        (json!({"brightness_pct": 50}), Some(json!({"brightness_pct": 50}))),
+        (json!({"brightness_pct": "50%"}), Some(json!({"brightness_pct": 50}))),
+        (json!({"brightness": 128}), Some(json!({"brightness": 128}))),
+        (json!({"brightness_pct": 150}), None),
+        (json!({"brightness_pct": -1}), None),
+        (json!({"brightness": 256}), None),
+        (json!({"brightness_pct": "bright"}), None),
+        (json!({"brightness_pct": 50, "brightness": 9}), None),
+    ] {
+        let given = json!({"domain": "light", "service": "turn_on", "entity_id": "light.sofa", "data": data});
+        match expected {
+            Some(expected) => assert_eq!(prepared(given)["data"], expected),
+            None => assert_eq!(refused(given)["error"], "bad_request"),
+        }
+    }
+}
+
+#[test]
+fn temperatures_are_converted_once_into_the_houses_unit() {
+    for (data, expected) in [
+        (json!({"temperature": 22}), Some(json!({"temperature": 22}))),
+        (json!({"temperature": "22"}), Some(json!({"temperature": 22}))),
+        (json!({"temperature": "72 °F"}), Some(json!({"temperature": 22.2}))),
+        (json!({"temperature": "72F"}), Some(json!({"temperature": 22.2}))),
+        (json!({"temperature": 72, "unit": "°F"}), Some(json!({"temperature": 22.2}))),
+        (json!({"temperature": 22, "unit": "celsius"}), Some(json!({"temperature": 22}))),
+        (json!({"temperature": "二十度"}), None),
+        (json!({"temperature": "22 bar"}), None),
+        (json!({"temperature": 22, "unit": "bar"}), None),
+    ] {
+        let given =
+            json!({"domain": "climate", "service": "set_temperature", "entity_id": "climate.bedroom", "data": data});
+        match expected {
+            Some(expected) => assert_eq!(prepared(given)["data"], expected),
+            None => assert_eq!(refused(given)["error"], "bad_request"),
+        }
+    }
+}
+
+#[test]
+fn a_bare_72_in_a_house_of_celsius_is_told_the_range_in_both_units() {
+    use decide::gate::{Plan, Send};
+    use decide::house::EntityId;
+    let world = World::new(family().build());
+    let plan = |degrees: Value| Plan {
+        sends: vec![Send {
+            domain: "climate".into(),
+            service: "set_temperature".into(),
+            entities: EntityId::parse("climate.bedroom").into_iter().collect(),
+            data: arguments(json!({"temperature": degrees})),
+            toward_safety: false,
+        }],
+        ..Plan::default()
+    };
+    assert!(mcp::tools::call::values::in_range(&world.view(), &plan(json!(22.2))).is_ok());
+    let answer = mcp::tools::call::values::in_range(&world.view(), &plan(json!(72))).unwrap_err();
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("7–35 °C") && message.contains("44.6–95 °F"), "{message}");
+}

@@ -1,0 +1,43 @@
+//! The commands, one module each. Start at the one that is asked for.
+
+pub mod audit;
+pub mod check;
+pub mod gate;
+pub mod mcp;
+
+pub mod setup;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use decide::gate::{Facts, InFlight, Language, Policy};
+use decide::house::House;
+use home::Connection;
+
+use crate::config::Config;
+
+/// How long a command waits for the house before it gives up.
+const READY_SECS: u64 = 20;
+
+/// A connection with everything read, or the reason in the person's language.
+pub async fn connect(config: &Config) -> Result<(Connection, Arc<House>)> {
+    let connection = Connection::start(config.settings.clone());
+    match connection.ready(Duration::from_secs(READY_SECS)).await {
+        Ok(house) => Ok((connection, house)),
+        Err(error) => Err(anyhow!("{}", error.message(config.language))),
+    }
+}
+
+/// The gate's facts outside of a conversation: nothing is under way.
+pub fn facts<'a>(house: &'a House, policy: &'a Policy, in_flight: &'a InFlight) -> Facts<'a> {
+    Facts { house, policy, in_flight, now: jiff::Timestamp::now().as_second() }
+}
+
+/// One text in the person's language.
+pub fn say<'a>(language: Language, english: &'a str, chinese: &'a str) -> &'a str {
+    match language {
+        Language::English => english,
+        Language::Chinese => chinese,
+    }
+}

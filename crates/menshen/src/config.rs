@@ -1,0 +1,157 @@
+//! What the operator configured: `menshen.toml`, under the environment, under flags. Start at
+//! [`Config::load`].
+//!
+//! Invariant: a file that cannot be read weakens nothing: the policy is then marked broken, and
+//! only moves toward safety pass.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use decide::gate::{Grant, Language, Policy};
+use decide::house::EntityId;
+use home::{Tls, Token};
+use serde::Deserialize;
+
+mod edit;
+mod pins;
+
+pub use edit::{Change, change, text};
+pub use pins::{is_macro, pin};
+
+/// Where the house is and how to speak, shared by all commands that talk to it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Options {
+    /// Configuration file [default: menshen.toml in the configuration folder]
+    #[arg(long, global = true, env = "MENSHEN_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Address of Home Assistant, http://homeassistant.local:8123
+    #[arg(long, global = true, env = "HOME_ASSISTANT_URL", value_name = "URL")]
+    pub url: Option<String>,
+    /// en or zh [default: from the locale]
+    #[arg(long, global = true, env = "MENSHEN_LANGUAGE", value_name = "LANGUAGE")]
+    pub language: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    language: Option<String>,
+    house: House,
+    gate: Policy,
+    /// Codes for locks and alarms, added at execution only.
+    codes: BTreeMap<EntityId, String>,
+    audit: Audit,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct House {
+    url: Option<String>,
+    token: Option<String>,
+    reading_token: Option<String>,
+    ca_file: Option<PathBuf>,
+    insecure: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Audit {
+    path: Option<PathBuf>,
+}
+
+/// Everything that was configured, ready to use.
+pub struct Config {
+    pub path: PathBuf,
+    pub language: Language,
+    pub settings: home::Settings,
+    pub policy: Policy,
+    /// Entities granted by `HOME_ALLOWED_ENTITIES`, for pinning macros.
+    pub from_environment: Vec<EntityId>,
+    /// Why the file could not be used, in plain words.
+    pub broken: Option<String>,
+}
+
+impl Config {
+    pub fn load(options: &Options) -> Self {
+        let path = options.config.clone().unwrap_or_else(default_path);
+        let (file, broken) = match read(&path) {
+            Ok(file) => (file, None),
+            Err(error) => (File::default(), Some(format!("{error:#}"))),
+        };
+        let mut policy = file.gate;
+        policy.broken = broken.is_some();
+        let from_environment = allowed(&mut policy);
+        let house = file.house;
+        let tls = match (
+            house.insecure || flag("HOME_ASSISTANT_INSECURE"),
+            variable("HOME_ASSISTANT_CA_FILE").map(PathBuf::from).or(house.ca_file),
+        ) {
+            (true, _) => Tls::Insecure,
+            (false, Some(file)) => Tls::CaFile(file),
+            (false, None) => Tls::SystemRoots,
+        };
+        let settings = home::Settings {
+            url: options.url.clone().or(house.url),
+            token: variable("HOME_ASSISTANT_TOKEN").or(house.token).map(|token| Token::new(&token)),
+            reading_token: variable("HOME_ASSISTANT_READING_TOKEN")
+                .or(house.reading_token)
+                .map(|token| Token::new(&token)),
+            tls,
+            audit_path: Some(file.audit.path.unwrap_or_else(|| state_folder().join("audit.jsonl"))),
+            codes: file.codes.into_iter().map(|(id, code)| (id, Token::new(&code))).collect(),
+        };
+        let language = language(options.language.as_deref().or(file.language.as_deref()));
+        Self { path, language, settings, policy, from_environment, broken }
+    }
+}
+
+fn read(path: &Path) -> Result<File> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(File::default()),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    toml::from_str(&text).with_context(|| format!("cannot understand {}", path.display()))
+}
+
+/// Standing grants of the seed's variable: comma separated, per entity.
+fn allowed(policy: &mut Policy) -> Vec<EntityId> {
+    let text = variable("HOME_ALLOWED_ENTITIES").unwrap_or_default();
+    let ids: Vec<EntityId> = text.split(',').filter_map(EntityId::parse).collect();
+    for id in &ids {
+        policy.grants.entry(id.clone()).or_insert_with(Grant::default);
+    }
+    ids
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+fn flag(name: &str) -> bool {
+    variable(name).is_some_and(|value| matches!(value.to_lowercase().as_str(), "1" | "true" | "yes" | "on"))
+}
+
+/// The language that was asked for, else the locale's.
+pub fn language(asked: Option<&str>) -> Language {
+    let locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| variable(name));
+    let text = asked.map(str::to_owned).or_else(locale).unwrap_or_default().to_lowercase();
+    if text.starts_with("zh") { Language::Chinese } else { Language::English }
+}
+
+fn folder(variable_name: &str, fallback: &str) -> PathBuf {
+    let home = || PathBuf::from(variable("HOME").unwrap_or_else(|| ".".to_owned())).join(fallback);
+    variable(variable_name).map(PathBuf::from).unwrap_or_else(home).join("menshen")
+}
+
+/// `~/.config/menshen/menshen.toml`.
+pub fn default_path() -> PathBuf {
+    folder("XDG_CONFIG_HOME", ".config").join("menshen.toml")
+}
+
+/// `~/.local/state/menshen`: audit and pins.
+pub fn state_folder() -> PathBuf {
+    folder("XDG_STATE_HOME", ".local/state")
+}

@@ -1,0 +1,185 @@
+//! From nothing to a seeded house, and back to nothing. Start at [`up`].
+//!
+//! Invariant: a house that has no record is half made, and the next `up` makes it anew; an `up` that
+//! is interrupted or fails takes away what it began.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use super::UpArguments;
+use super::config::{self, Release, Wish};
+use super::debian;
+use super::engine;
+use super::folders::{Folders, make_private};
+use super::install;
+use super::launch;
+use super::machine::{Choice, Machine};
+use super::onboard;
+use super::progress::Progress;
+use super::record::{Record, Report, Runtime};
+use super::reset;
+use super::seed;
+
+/// The house of that name, running and seeded. Calling it again changes nothing.
+pub async fn up(folders: &Folders, arguments: &UpArguments, progress: &Progress) -> Result<Record> {
+    let name = &arguments.which.name;
+    let _lock = folders.lock(name)?;
+    if let Ok(record) = Record::read(folders, name) {
+        return again(folders, arguments, record, progress).await;
+    }
+    launch::stop(folders, name).await?;
+    let made = tokio::select! {
+        made = make(folders, arguments, progress) => made,
+        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+    };
+    if made.is_err() {
+        keep_log(folders, name);
+        remove(folders, name).await?;
+        folders.sweep(name);
+    }
+    made
+}
+
+/// Stops the house and removes it; says whether there was one.
+pub async fn down(folders: &Folders, name: &str, progress: &Progress) -> Result<bool> {
+    if !folders.house(name).exists() {
+        return Ok(false);
+    }
+    let _lock = folders.lock(name)?;
+    progress.step(&format!("taking house `{name}` down"));
+    remove(folders, name).await?;
+    folders.sweep(name);
+    Ok(true)
+}
+
+async fn remove(folders: &Folders, name: &str) -> Result<()> {
+    launch::stop(folders, name).await?;
+    let house = folders.house(name);
+    match fs::remove_dir_all(&house) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", house.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A failed house is removed, but why it failed is worth keeping.
+fn keep_log(folders: &Folders, name: &str) {
+    let from = folders.house(name).join("log");
+    let to = std::env::temp_dir().join(format!("menshen-house-{name}.log"));
+    if fs::copy(&from, &to).is_ok() {
+        eprintln!("the house's last log is {}", to.display());
+    }
+}
+
+/// There is a record: start the house again if it does not run.
+async fn again(folders: &Folders, arguments: &UpArguments, record: Record, progress: &Progress) -> Result<Record> {
+    let wish = arguments.version.as_deref();
+    if wish.is_some_and(|wish| wish != record.version && wish != record.ha_version) {
+        bail!(
+            "house `{}` is Home Assistant {}; take it `down` first, or choose another --name",
+            record.name,
+            record.ha_version
+        );
+    }
+    if launch::alive(folders, &record).await {
+        return Ok(record);
+    }
+    launch::stop(folders, &record.name).await?;
+    progress.step(&format!("starting house `{}` again", record.name));
+    launch::start(folders, &record.name, &record.runtime, record.port).await?;
+    onboard::running(&mut record.wire().await?).await?;
+    Ok(record)
+}
+
+async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -> Result<Record> {
+    let name = &arguments.which.name;
+    let mut machine = Machine::look().await;
+    if arguments.no_engine {
+        machine.engine = None;
+    }
+    let (runtime, release) = prepare(folders, &machine, arguments.version.as_deref(), progress).await?;
+    let port = match arguments.port {
+        Some(port) => port,
+        None => launch::free_port()?,
+    };
+    let house = folders.house(name);
+    if house.exists() {
+        fs::remove_dir_all(&house).with_context(|| format!("cannot remove the half-made {}", house.display()))?;
+    }
+    make_private(&house)?;
+    let container = matches!(runtime, Runtime::Engine { .. });
+    let wish = Wish {
+        port,
+        language: &arguments.language,
+        bulk: arguments.bulk,
+        container,
+        release: Release::parse(&release),
+    };
+    config::write(&folders.config(name), &wish)?;
+    progress.step(&format!("starting Home Assistant {release} at 127.0.0.1:{port}"));
+    launch::start(folders, name, &runtime, port).await?;
+    say_isolation(folders, name, container, progress);
+    progress.step("making its owner, and waiting until all of it has started");
+    let (rest, mut wire) = onboard::onboard(port, &arguments.language).await?;
+    onboard::running(&mut wire).await?;
+    progress.step("seeding floors, rooms, names and what Assist may see");
+    let seed = seed::seed(&rest, &mut wire).await?;
+    reset::remember(folders, name, &mut wire).await?;
+    let record = Record {
+        name: name.clone(),
+        version: arguments.version.clone().unwrap_or(release),
+        ha_version: wire.version().to_owned(),
+        port,
+        token: rest.token,
+        config: folders.config(name),
+        runtime,
+        seed,
+    };
+    record.write(folders)?;
+    progress.step("the house is ready");
+    Ok(record)
+}
+
+/// Installs what the house runs on, and names the release.
+async fn prepare(
+    folders: &Folders,
+    machine: &Machine,
+    wish: Option<&str>,
+    progress: &Progress,
+) -> Result<(Runtime, String)> {
+    match machine.choose(wish)? {
+        Choice::Engine { program, tag } => {
+            progress.step(&format!("fetching Home Assistant {tag} for {program} (once)"));
+            engine::pull(program, &tag).await?;
+            Ok((Runtime::Engine { program: program.to_owned(), tag: tag.clone() }, tag))
+        }
+        Choice::Python { python, set } => {
+            if !set.tried {
+                progress.step(&format!(
+                    "the set of packages for Home Assistant {} has not been tried with this Python",
+                    set.release
+                ));
+            }
+            let install = install::python(folders, machine, python, set, progress).await?;
+            Ok((Runtime::Python { python: python.program.clone(), install }, set.release.into()))
+        }
+        Choice::Debian { set } => {
+            let python =
+                machine.pythons.first().map(|python| python.program.clone()).context("the launcher needs a Python")?;
+            let folder = debian::folder(folders, set, progress).await?;
+            Ok((Runtime::Debian { python, folder }, set.release.into()))
+        }
+    }
+}
+
+fn say_isolation(folders: &Folders, name: &str, container: bool, progress: &Progress) {
+    if container {
+        return;
+    }
+    match Report::read(&folders.config(name)).and_then(|report| report.isolation) {
+        Some(isolation) => progress.step(&format!("it sees no network but loopback ({isolation})")),
+        None => progress.step("this machine allows no network namespace: Home Assistant is bound to 127.0.0.1, but newer releases also open mDNS sockets"),
+    }
+}

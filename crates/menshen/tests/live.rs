@@ -1,0 +1,19 @@
+//! End to end: the real program over stdio, a real Home Assistant, read back over a second
+//! connection. Houses come by `MENSHEN_HOUSES`; without one each test says that it was left out.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "live/attacks.rs"]
+mod attacks;
+#[path = "live/client.rs"]
+mod client;
+#[path = "live/honest.rs"]
+mod honest;
+#[path = "live/houses.rs"]
+mod houses;
+#[path = "live/random.rs"]
+mod random;
+#[path = "live/safety.rs"]
+mod safety;
+#[path = "live/watcher.rs"]
+mod watcher;
