@@ -43,7 +43,7 @@ pub fn read(text: &str, house: &House, in_scope: impl Fn(&EntityId) -> bool) -> 
         return None;
     }
     let names = Names::new(house, &in_scope);
-    let reader = Reader { house, names: &names, in_scope: &in_scope };
+    let reader = Reader { house, in_scope: &in_scope };
     if let Some(pressed) = button(text, &names) {
         return Some(pressed);
     }
@@ -53,7 +53,7 @@ pub fn read(text: &str, house: &House, in_scope: impl Fn(&EntityId) -> bool) -> 
         let level: Vec<&Tiling<'_>> = all.iter().skip(from).take_while(|tiling| tiling.score == first.score).collect();
         from += level.len();
         let outcomes: Vec<(Outcome, &Tiling<'_>)> =
-            level.into_iter().map(|tiling| (reader.evaluate(&words, tiling), tiling)).collect();
+            level.into_iter().map(|tiling| (outcome(&reader, &words, tiling), tiling)).collect();
         let mut found: Vec<(&Understood, &Tiling<'_>)> = Vec::new();
         for (outcome, tiling) in &outcomes {
             if let Outcome::Is(understood) = outcome
@@ -70,6 +70,20 @@ pub fn read(text: &str, house: &House, in_scope: impl Fn(&EntityId) -> bool) -> 
         }
     }
     lists::read(text, house, &names, &in_scope)
+}
+
+/// What one tiling comes to. A name that cannot do it and is the word for a kind, too, was meant as
+/// the word.
+fn outcome(reader: &Reader<'_>, words: &Words, tiling: &Tiling<'_>) -> Outcome {
+    let outcome = reader.evaluate(words, tiling);
+    let also_kind = |piece: &tile::Piece<'_>| {
+        let kind = |(length, word): (usize, &Word)| piece.from + length == piece.to && matches!(word, Word::Kind(..));
+        matches!(piece.means, Means::Entity(_)) && vocabulary::words_at(words, piece.from).any(kind)
+    };
+    match outcome {
+        Outcome::Nothing if tiling.pieces.iter().any(also_kind) => Outcome::Senseless,
+        outcome => outcome,
+    }
 }
 
 /// A button whose name is the whole sentence: 喂猫 wishes for it.

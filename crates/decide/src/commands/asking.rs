@@ -4,7 +4,7 @@
 use super::clause::{Clause, Thing};
 use super::grammar::{Outcome, clauses};
 use super::kinds::Kind;
-use super::things::Reader;
+use super::things::{Reader, by_its_name};
 use super::tile::{Means, Piece};
 use super::vocabulary::Word;
 use super::words::Words;
@@ -78,7 +78,7 @@ impl Reader<'_> {
         match (thing.kind, ask) {
             (Some((kind, _)), _) => {
                 let kind = match (kind, ask) {
-                    (Kind::Door | Kind::Gate | Kind::Garage, Ask::Is(c) | Ask::Which(c) | Ask::Count(c))
+                    (Kind::Door, Ask::Is(c) | Ask::Which(c) | Ask::Count(c))
                         if matches!(c, Condition::Locked | Condition::Unlocked) =>
                     {
                         Kind::Lock
@@ -99,7 +99,7 @@ fn of_kind(kind: Kind, there: &[(&EntityId, &Entity)]) -> Vec<EntityId> {
         there.iter().filter(|(id, entity)| test(id, entity)).map(|(id, _)| (*id).clone()).collect()
     };
     let watched = by(&|id, entity| kind.watched_by(id, entity));
-    let own = kind.tiers().iter().map(|test| by(test)).find(|set| !set.is_empty()).unwrap_or_default();
+    let own = kind.tiers().iter().map(|test| by(&|id, entity| test(id, entity) || by_its_name(kind, id, entity))).find(|set| !set.is_empty()).unwrap_or_default();
     own.into_iter().chain(watched).collect()
 }
 
@@ -131,7 +131,7 @@ fn ask(pieces: &[&Piece<'_>], things: &[Thing], condition: Option<Condition>) ->
     };
     let Some(condition) = condition.or_else(sensed) else {
         let named = things.iter().all(|thing| thing.entities.is_some() || thing.kind.is_some());
-        return (has(&Word::AskWhat) && named).then_some(Ask::State);
+        return (has(&Word::AskWhat) && !has(&Word::AskIs) && named).then_some(Ask::State);
     };
     Some(if has(&Word::AskCount) {
         Ask::Count(condition)

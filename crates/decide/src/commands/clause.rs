@@ -22,6 +22,8 @@ pub(super) struct Thing {
     pub outside: bool,
     pub kind: Option<(Kind, Count)>,
     pub all: bool,
+    /// 都 was said: all that was named, which may be one place's.
+    pub each: bool,
     pub other: bool,
     pub measure: Option<Measure>,
 }
@@ -71,12 +73,18 @@ pub(super) struct Clause<'a> {
     /// A particle that has no "turn": where.
     loose_at: Option<usize>,
     last_at: usize,
+    /// Where "in" was said last, if nothing but a place came behind it.
+    in_at: Option<usize>,
 }
 
 impl<'a> Clause<'a> {
     pub fn new(pieces: &[&Piece<'a>], question: bool) -> Option<Self> {
         let mut clause = Self::default();
         for (at, piece) in pieces.iter().enumerate() {
+            let on_place = matches!(piece.means, Means::Word(Word::OnPlace));
+            if on_place && !place_next(pieces.get(at + 1..)?) {
+                return None;
+            }
             clause.add(at, piece, question)?;
         }
         Some(clause)
@@ -97,7 +105,7 @@ impl<'a> Clause<'a> {
 
     /// The words stand as they do in a wish and not in a report (灯关了) or a heap.
     pub fn wishes(&self, polite: bool) -> bool {
-        let loose = self.loose_at.is_none_or(|at| self.turn || at == self.last_at);
+        let loose = self.loose_at.is_none_or(|at| self.turn || at == self.last_at || self.in_at.is_some_and(|it| it > at));
         let verb_then_thing = |done: usize| self.thing_at.is_some_and(|thing| done < thing);
         let done = self.done_at.is_none_or(|done| self.take || polite || verb_then_thing(done));
         loose && done
@@ -133,6 +141,9 @@ impl<'a> Clause<'a> {
         };
         if !silent {
             self.last_at = at;
+            if !matches!(piece.means, Means::Area(_) | Means::Floor(_) | Means::Word(Word::House)) {
+                self.in_at = None;
+            }
         }
         Some(())
     }
@@ -140,7 +151,11 @@ impl<'a> Clause<'a> {
     /// Gives whether the word is one that may stand behind a particle.
     fn add_word(&mut self, at: usize, word: &Word, question: bool) -> Option<bool> {
         match word {
-            Word::Filler | Word::In | Word::Polite => return Some(true),
+            Word::Filler | Word::OnPlace | Word::Polite => return Some(true),
+            Word::In => {
+                self.in_at = Some(at);
+                return Some(true);
+            }
             Word::Verb(verb) => self.do_it(at, *verb)?,
             Word::Particle(verb) => {
                 self.loose_at = Some(at);
@@ -174,6 +189,7 @@ impl<'a> Clause<'a> {
                 put(&mut self.thing.kind, (*kind, *count))?;
             }
             Word::All => self.thing.all = true,
+            Word::Each => self.thing.each = true,
             Word::Other => {
                 self.thing.other = true;
                 self.thing_at(at);
@@ -231,15 +247,13 @@ impl<'a> Clause<'a> {
     /// The values fit together and were said in a way that makes them values.
     pub fn values_fit(&self) -> bool {
         let said_to = self.to || self.sets;
-        let english_on = self.verb == Some(Verb::On);
         let each = self.values.iter().all(|value| match value {
-            Quantity::Number(_) => {
-                said_to || self.thing.measure.is_some() || self.by || (self.at && self.turn && !english_on)
-            }
+            // "At 7" may be a time.
+            Quantity::Number(_) => said_to || self.by || (self.thing.measure.is_some() && !self.at),
             Quantity::Colour(_) | Quantity::Level(_) => {
                 said_to || self.turn || self.verb.is_some() || self.thing.measure.is_some() || self.colour
             }
-            Quantity::Mode(_) => !english_on || said_to,
+            Quantity::Mode(_) => said_to || matches!(self.verb, None | Some(Verb::OnOrOpen)),
             _ => true,
         });
         let kinds = match self.values.as_slice() {
@@ -260,11 +274,12 @@ impl<'a> Clause<'a> {
             Some(Verb::Louder | Verb::Quieter | Verb::Mute | Verb::Unmute | Verb::Next | Verb::Previous) => Some(Kind::Player),
             Some(Verb::Pause | Verb::Play) => Some(Kind::Player),
             Some(Verb::Faster | Verb::Slower) => Some(Kind::Fan),
-            Some(Verb::Dock) => Some(Kind::Vacuum),
             _ => None,
         };
         let by_value = || match self.values.as_slice() {
-            [value] if degrees(value) && !matches!(value, Quantity::Number(_)) => Some(Kind::Climate),
+            [value] if degrees(value) && !matches!(value, Quantity::Number(_)) && (self.turn || self.to) => {
+                Some(Kind::Climate)
+            }
             [Quantity::Mode(Mode::Cool | Mode::Heat | Mode::Dry), ..] if self.thing.placed() => Some(Kind::Climate),
             [Quantity::Colour(_) | Quantity::Kelvin(_)] if self.thing.placed() && self.colour => Some(Kind::Light),
             _ => None,
@@ -280,6 +295,11 @@ impl<'a> Clause<'a> {
         };
         !self.by && (self.to || self.sets || self.at || self.values.iter().all(named))
     }
+}
+
+fn place_next(pieces: &[&Piece<'_>]) -> bool {
+    let next = pieces.iter().find(|piece| !matches!(piece.means, Means::Word(Word::Filler)));
+    next.is_some_and(|piece| matches!(piece.means, Means::Area(_) | Means::Floor(_)))
 }
 
 fn degrees(value: &Quantity) -> bool {

@@ -108,23 +108,37 @@ impl Reader<'_> {
         let clause = &group.clause;
         let wishes = self.wishes(clause);
         let able = |id: &EntityId| measure_fits(clause, id) && self.effects(clause, &wishes, id).is_some();
-        let search =
-            Search { verb: clause.verb.unwrap_or(Verb::Set), unsaid: clause.unsaid_kind(), able: &able };
+        if let Some(named) = clause.choice {
+            // An option means something only beside the thing that has it ("off" is one, too).
+            let beside = |thing: &Thing| {
+                let has = |id: &EntityId| named.choices.iter().any(|choice| choice.of == *id);
+                thing.kind.is_some() || thing.entities.iter().flatten().any(has)
+            };
+            if !group.things.iter().all(beside) {
+                return Err(Outcome::Senseless);
+            }
+        }
+        let verb = clause.verb.unwrap_or(Verb::Set);
+        let search = Search { verb, own: clause.verb_kind, unsaid: clause.unsaid_kind(), able: &able };
         let mut ids: Vec<EntityId> = Vec::new();
         let lone = group.things.len() == 1;
         for thing in &group.things {
-            let vague = thing.entities.is_none() && !thing.placed() && !thing.all && !thing.other;
-            let other_located = group.things.iter().any(|other| other.placed() || other.entities.is_some());
-            if thing.other && left_out.is_none() {
+            let vague = thing.entities.is_none() && !thing.placed() && !thing.other;
+            let other_placed = group.things.iter().any(Thing::placed);
+            let other_located = elsewhere || other_placed || group.things.iter().any(|other| other.entities.is_some());
+            let unclear = vague && if thing.all { other_placed } else { other_located };
+            // Only several things have an exception.
+            if thing.other && left_out.is_none() || thing.entities.is_some() && left_out.is_some() {
                 return Err(Outcome::Senseless);
             }
             match self.find(thing, &search) {
                 // 关卧室的灯，关窗帘: whose curtains was not said.
-                Found::These(found) if vague && found.len() > 1 && (elsewhere || other_located) => {
+                Found::These(found) if unclear && found.len() > 1 => {
                     return Err(Outcome::Nothing);
                 }
                 Found::These(found) => ids.extend(found),
                 Found::Which(entities) if lone => return Err(Outcome::Is(Understood::Which { entities })),
+                Found::Nothing if clause.choice.is_some() => return Err(Outcome::Senseless),
                 Found::Which(_) | Found::Nothing => return Err(Outcome::Nothing),
                 Found::Senseless => return Err(Outcome::Senseless),
             }
@@ -306,6 +320,7 @@ fn share(things: &mut [Thing], kind_unsaid: bool) {
             thing.kind = kinded.kind;
             thing.measure = kinded.measure;
             thing.all |= kinded.all;
+            thing.each |= kinded.each;
         }
     }
     let mut places = things.iter().filter(|thing| thing.placed() && thing.entities.is_none());

@@ -34,6 +34,8 @@ pub(super) enum Kind {
     Humidifier,
     WaterHeater,
     Valve,
+    Gas,
+    Water,
     Siren,
     Alarm,
     Timer,
@@ -78,14 +80,34 @@ impl Kind {
             Self::Humidifier => &[|id, _| id.domain() == "humidifier"],
             Self::WaterHeater => &[|id, _| id.domain() == "water_heater"],
             Self::Valve => &[|id, _| id.domain() == "valve"],
+            Self::Gas => &[|id, it| valve(id, it, "gas")],
+            Self::Water => &[|id, it| valve(id, it, "water")],
             Self::Siren => &[|id, _| id.domain() == "siren"],
             Self::Alarm => &[|id, _| id.domain() == "alarm_control_panel"],
             Self::Timer => &[|id, _| id.domain() == "timer"],
-            Self::Everything => &[|id, _| {
-                matches!(id.domain(), "light" | "switch" | "fan" | "media_player" | "climate" | "humidifier")
+            // A switch without a class may be a child lock or a pump; an outlet is what people mean.
+            Self::Everything => &[|id, it| {
+                matches!(id.domain(), "light" | "fan" | "media_player" | "climate" | "humidifier")
+                    || (id.domain() == "switch" && it.classes().any(|class| class == "outlet"))
             }],
             Self::Presence | Self::Smoke | Self::Leak => &[],
         }
+    }
+
+    /// A kind of cover: one without a class is what its name says.
+    pub fn covers(self) -> bool {
+        matches!(
+            self,
+            Self::Curtain
+                | Self::Blind
+                | Self::Shade
+                | Self::Awning
+                | Self::Shutter
+                | Self::Window
+                | Self::Door
+                | Self::Garage
+                | Self::Gate
+        )
     }
 
     /// Sensors that show how things of this kind are.
@@ -143,6 +165,10 @@ fn soft(id: &EntityId, entity: &Entity) -> bool {
 
 fn player(id: &EntityId, entity: &Entity, class: &str) -> bool {
     id.domain() == "media_player" && entity.classes().any(|it| it == class)
+}
+
+fn valve(id: &EntityId, entity: &Entity, class: &str) -> bool {
+    id.domain() == "valve" && entity.classes().any(|it| it == class)
 }
 
 fn mode(entity: &Entity, wanted: &[&str]) -> bool {

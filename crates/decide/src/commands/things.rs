@@ -4,15 +4,14 @@
 
 use super::clause::Thing;
 use super::kinds::Kind;
-use super::names::Names;
-use super::vocabulary::Count;
+use super::vocabulary::{Count, Word, words_at};
+use super::words::{Words, spell};
 use crate::house::{Entity, EntityId, House};
 use crate::understood::effects::Verb;
 
 /// What a sentence is read against.
 pub(super) struct Reader<'a> {
     pub house: &'a House,
-    pub names: &'a Names,
     pub in_scope: &'a dyn Fn(&EntityId) -> bool,
 }
 
@@ -30,6 +29,8 @@ pub(super) enum Found {
 /// How a thing is looked for.
 pub(super) struct Search<'a> {
     pub verb: Verb,
+    /// The kind that the verb itself names (扫地).
+    pub own: Option<Kind>,
     /// The kind that is meant where the thing names none.
     pub unsaid: Option<Kind>,
     /// The wish can be done to this entity.
@@ -73,11 +74,11 @@ impl Reader<'_> {
     fn by_kind(&self, thing: &Thing, search: &Search<'_>) -> Found {
         let said = thing.kind.or_else(|| search.unsaid.map(|kind| (kind, Count::One)));
         let Some((kind, count)) = said else { return Found::Senseless };
-        if thing.kind.is_some() && search.unsaid.is_some_and(|unsaid| !related(unsaid, kind)) {
+        if search.own.is_some_and(|own| !related(own, kind)) {
             return Found::Senseless;
         }
         let set = self.of_kind(kind, thing, search);
-        let every = thing.all || thing.other || (thing.house && !thing.outside);
+        let every = thing.all || thing.each || thing.other || (thing.house && !thing.outside);
         if kind == Kind::Everything && !(every || thing.placed() || thing.kind.is_some()) {
             return Found::Senseless;
         }
@@ -91,6 +92,9 @@ impl Reader<'_> {
             return Found::These(set);
         }
         if thing.placed() {
+            if let (true, Some(one)) = (kind != Kind::Light && count != Count::Many, self.called_so(kind, &set)) {
+                return Found::These(vec![one]);
+            }
             // "The kitchen light" is what people say of all that is light there.
             let all = kind == Kind::Light || (count != Count::One && !opening(kind, search.verb));
             return if all { Found::These(set) } else { Found::Which(set) };
@@ -99,11 +103,44 @@ impl Reader<'_> {
         if let [one] = busy.as_slice() {
             return Found::These(vec![one.clone()]);
         }
+        if let Some(one) = self.called_just(kind, &set) {
+            return Found::These(vec![one]);
+        }
         let everywhere = count != Count::One && harmless_everywhere(search.verb);
         if everywhere {
             return Found::These(set);
         }
         Found::Which(if busy.is_empty() { set } else { busy })
+    }
+
+    /// The one that is called by its place and kind and nothing else: 客厅的空调 is 客厅空调, though
+    /// another device there cools, too.
+    fn called_so(&self, kind: Kind, set: &[EntityId]) -> Option<EntityId> {
+        let called = |id: &&EntityId| {
+            let Some(entity) = self.house.entity(id.as_str()) else { return false };
+            let Some((_, area)) = self.house.area_of(entity) else { return false };
+            let mut places = std::iter::once(&area.name).chain(&area.aliases).map(|name| spell(name).words);
+            let names: Vec<Words> = entity.info.names.iter().map(|name| spell(name)).collect();
+            places.any(|place| names.iter().any(|name| name.has_at(0, &place) && kind_from(kind, name, place.len())))
+        };
+        let mut all = set.iter().filter(called);
+        match (all.next(), all.next()) {
+            (Some(one), None) => Some(one.clone()),
+            _ => None,
+        }
+    }
+
+    /// The one whose name is the word for the kind: the lawn is mowed by "Lawn mower".
+    fn called_just(&self, kind: Kind, set: &[EntityId]) -> Option<EntityId> {
+        let called = |id: &&EntityId| {
+            let names = self.house.entity(id.as_str()).map(|entity| &entity.info.names);
+            names.into_iter().flatten().any(|name| kind_from(kind, &spell(name), 0))
+        };
+        let mut all = set.iter().filter(called);
+        match (all.next(), all.next()) {
+            (Some(one), None) => Some(one.clone()),
+            _ => None,
+        }
     }
 
     /// Entities of a kind in a place that the wish can be done to.
@@ -112,12 +149,12 @@ impl Reader<'_> {
         let there = |entity: &Entity| everywhere || self.in_place(thing, entity);
         // 锁门: what is locked about a door is its lock.
         let kind = match (kind, search.verb) {
-            (Kind::Door | Kind::Gate | Kind::Garage, Verb::Lock | Verb::Unlock) => Kind::Lock,
+            (Kind::Door, Verb::Lock | Verb::Unlock) => Kind::Lock,
             (kind, _) => kind,
         };
         for test in kind.tiers() {
             let pool = self.house.entities.iter().filter(|(id, entity)| {
-                test(id, entity) && self.listed(id, entity) && there(entity) && (search.able)(id)
+                (test(id, entity) || by_its_name(kind, id, entity)) && self.listed(id, entity) && there(entity) && (search.able)(id)
             });
             let set: Vec<EntityId> = pool.map(|(id, _)| id.clone()).collect();
             if !set.is_empty() {
@@ -165,6 +202,21 @@ impl Reader<'_> {
         };
         let is = |id: &&EntityId| self.house.entity(id.as_str()).and_then(Entity::value) == Some(state);
         set.iter().filter(is).cloned().collect()
+    }
+}
+
+/// The rest of a name is a word for this kind.
+fn kind_from(kind: Kind, name: &Words, at: usize) -> bool {
+    words_at(name, at).any(|(length, word)| {
+        at + length == name.len() && matches!(word, Word::Kind(said, _) if *said == kind)
+    })
+}
+
+/// A cover that no class tells apart: its name ends with the word for the kind.
+pub(super) fn by_its_name(kind: Kind, id: &EntityId, entity: &Entity) -> bool {
+    kind.covers() && id.domain() == "cover" && entity.classes().next().is_none() && {
+        let ends = |name: &Words| (0..name.len()).any(|at| kind_from(kind, name, at));
+        entity.info.names.iter().any(|name| ends(&spell(name)))
     }
 }
 

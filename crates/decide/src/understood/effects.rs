@@ -92,8 +92,7 @@ pub fn effect(house: &House, id: &EntityId, wish: &Wish) -> Option<Vec<Effect>> 
             (Some(service), _) => one(domain, service),
             (None, _) => None,
         },
-        Verb::Up | Verb::Down | Verb::Brighter | Verb::Dimmer | Verb::Warmer | Verb::Cooler | Verb::Louder
-        | Verb::Quieter | Verb::Faster | Verb::Slower => values::step(house, id, entity, wish.verb, None),
+        verb if values::steps(verb) => values::step(house, id, entity, verb, None),
         Verb::Mute | Verb::Unmute if domain == "media_player" => {
             let data = json!({"is_volume_muted": wish.verb == Verb::Mute});
             Some(vec![(domain.to_owned(), "volume_mute".to_owned(), object(data))])
@@ -189,6 +188,7 @@ fn plain(domain: &str, verb: Verb) -> Option<&'static str> {
         ("media_player", Verb::Next) => "media_next_track",
         ("media_player", Verb::Previous) => "media_previous_track",
         ("vacuum" | "timer", Verb::Start) => "start",
+        ("valve", Verb::Start) => "open_valve",
         ("lawn_mower", Verb::Start) => "start_mowing",
         ("script" | "scene" | "switch" | "fan" | "climate" | "humidifier", Verb::Start) => "turn_on",
         ("vacuum", Verb::Dock) => "return_to_base",

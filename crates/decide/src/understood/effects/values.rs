@@ -65,22 +65,27 @@ pub(super) fn effect(
     if let (Quantity::Option { service, key, value }, Verb::Set | Verb::On | Verb::OnOrOpen) = (value, wish.verb) {
         return Some(vec![named(id.domain(), service, json!({*key: value}))]);
     }
-    let relative = !wish.absolute && !matches!(wish.verb, Verb::Set | Verb::On | Verb::OnOrOpen | Verb::Open);
-    if relative {
+    if !wish.absolute && steps(wish.verb) {
         return step(house, id, entity, wish.verb, Some(value));
     }
     let sets = matches!(wish.verb, Verb::Set | Verb::Up | Verb::Down);
     let on = sets || matches!(wish.verb, Verb::On | Verb::OnOrOpen);
     match id.domain() {
         "light" if on || matches!(wish.verb, Verb::Brighter | Verb::Dimmer) => light(entity, value),
-        "cover" if sets || opens(wish.verb) || shuts(wish.verb) => position("cover", entity, value),
-        "valve" if sets || opens(wish.verb) || shuts(wish.verb) => position("valve", entity, value),
+        domain @ ("cover" | "valve") if sets || opens(wish.verb) || (wish.absolute && shuts(wish.verb)) => {
+            position(domain, value)
+        }
         "climate" | "water_heater" if on || matches!(wish.verb, Verb::Warmer | Verb::Cooler) => {
             temperature(house, id, entity, wish.verb, value)
         }
         "humidifier" if on => {
             let humidity = percent(value)?;
             Some(vec![named("humidifier", "set_humidity", json!({"humidity": whole(humidity)}))])
+        }
+        "fan" if on && *value == Quantity::Mode(Mode::Auto) => {
+            let modes = entity.attribute("preset_modes").and_then(Value::as_array)?;
+            let auto = modes.iter().any(|mode| mode.as_str() == Some("auto"));
+            auto.then(|| vec![named("fan", "set_preset_mode", json!({"preset_mode": "auto"}))])
         }
         "fan" if on || matches!(wish.verb, Verb::Faster | Verb::Slower) => {
             let speed = speed(value)?;
@@ -105,6 +110,23 @@ pub(super) fn effect(
         },
         _ => None,
     }
+}
+
+/// More or less, and not on or off.
+pub(super) fn steps(verb: Verb) -> bool {
+    matches!(
+        verb,
+        Verb::Up
+            | Verb::Down
+            | Verb::Brighter
+            | Verb::Dimmer
+            | Verb::Warmer
+            | Verb::Cooler
+            | Verb::Louder
+            | Verb::Quieter
+            | Verb::Faster
+            | Verb::Slower
+    )
 }
 
 fn opens(verb: Verb) -> bool {
@@ -142,8 +164,7 @@ fn light(entity: &Entity, value: &Quantity) -> Option<Vec<Effect>> {
     Some(vec![named("light", "turn_on", data)])
 }
 
-fn position(domain: &str, entity: &Entity, value: &Quantity) -> Option<Vec<Effect>> {
-    let _ = entity;
+fn position(domain: &str, value: &Quantity) -> Option<Vec<Effect>> {
     let percent = match value {
         Quantity::Level(Level::Highest) => 100.0,
         Quantity::Level(Level::Lowest) => 0.0,
@@ -252,7 +273,8 @@ pub(super) fn step(
             let humidity = (number("humidity")? + percent_by(HUMIDITY_STEP)?).clamp(0.0, 100.0);
             Some(vec![named("humidifier", "set_humidity", json!({"humidity": whole(humidity)}))])
         }
-        "cover" if general => match by {
+        // For an awning nobody knows which way is up.
+        "cover" if general && !entity.classes().any(|class| class == "awning") => match by {
             None if up => Some(vec![named("cover", "open_cover", json!({}))]),
             None => Some(vec![named("cover", "close_cover", json!({}))]),
             Some(by) => {
