@@ -24,7 +24,7 @@ mod vocabulary;
 mod words;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use grammar::Outcome;
 use names::Names;

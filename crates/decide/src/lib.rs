@@ -7,6 +7,7 @@
 pub mod commands;
 pub mod gate;
 pub mod house;
+pub mod intents;
 pub mod macros;
 pub mod text;
 pub mod understood;

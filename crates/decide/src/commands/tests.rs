@@ -12,7 +12,6 @@ pub mod house;
 mod mandarin;
 mod never;
 mod properties;
-mod probe;
 mod questions;
 
 pub static FAMILY: LazyLock<House> = LazyLock::new(house::family);
