@@ -23,12 +23,16 @@ const BODY_SECS_MAX: u64 = 10;
 /// Reads the bodies of these macros and draws them.
 pub(crate) async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, ids: BTreeSet<EntityId>) {
     let house = keeper.house();
-    let read: Vec<(EntityId, Option<Body>)> = futures_util::stream::iter(ids)
+    let read: Vec<(EntityId, Option<Body>, Vec<EntityId>)> = futures_util::stream::iter(ids)
         .map(|id| {
             let (links, house) = (links.clone(), house.clone());
             async move {
                 let body = read_one(&links, &house, &id).await;
-                (id, body)
+                let related = match &body {
+                    Some(Body::Unreadable(_)) if id.domain() == "automation" => related(&links, &id).await,
+                    _ => Vec::new(),
+                };
+                (id, body, related)
             }
         })
         .buffer_unordered(READING_AT_ONCE_MAX)
@@ -36,7 +40,11 @@ pub(crate) async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, ids: BTree
         .await;
     keeper.draw(|picture| {
         picture.bodies(|bodies| {
-            for (id, body) in read {
+            for (id, body, related) in read {
+                bodies.related.remove(&id);
+                if !related.is_empty() {
+                    bodies.related.insert(id.clone(), related);
+                }
                 let kind = match id.domain() {
                     "script" => &mut bodies.scripts,
                     "scene" => &mut bodies.scenes,
@@ -94,6 +102,14 @@ async fn config(links: &Links, domain: &str, id: &EntityId) -> Body {
         },
         Err(_) => unreadable("blueprint"),
     }
+}
+
+/// What an automation has to do with, where that is all that may be seen of it.
+async fn related(links: &Links, id: &EntityId) -> Vec<EntityId> {
+    let command = body("search/related", json!({ "item_type": "automation", "item_id": id }));
+    let Ok(answer) = ask(links, command).await else { return Vec::new() };
+    let entities = answer["entity"].as_array().into_iter().flatten();
+    entities.filter_map(|id| EntityId::parse(id.as_str()?)).collect()
 }
 
 /// As Home Assistant does it: what the macro itself says wins over its blueprint.

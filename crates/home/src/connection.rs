@@ -68,6 +68,8 @@ pub(crate) struct Status {
     pub attempt: u64,
     /// Why the last attempt or connection ended, until the next one stands.
     pub failed: Option<HouseError>,
+    /// Which attempt that was.
+    pub failed_attempt: u64,
 }
 
 struct Owner {
@@ -136,7 +138,7 @@ impl Connection {
             {
                 let status = status.borrow_and_update();
                 if let Some(error) = &status.failed
-                    && (status.attempt > first || is_final(error))
+                    && (status.failed_attempt > first || is_final(error))
                 {
                     return Err(error.clone());
                 }

@@ -52,7 +52,7 @@ impl Flights {
         InFlight { covers: flights.keys().cloned().collect() }
     }
 
-    /// It was not sent after all.
+    /// It was not sent after all, or has arrived.
     pub fn cancel(&self, id: &EntityId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }

@@ -54,7 +54,10 @@ fn configured(shared: &Shared) -> Result<Endpoint, HouseError> {
 }
 
 fn failed(shared: &Shared, error: HouseError) {
-    shared.status.send_modify(|status| status.failed = Some(error));
+    shared.status.send_modify(|status| {
+        status.failed = Some(error);
+        status.failed_attempt = status.attempt;
+    });
 }
 
 /// Whether a connection stood, and why it ended.

@@ -2,7 +2,7 @@
 //! language. Start at [`Desk`]. Invariant: a call waits for the house at most [`READY_WAIT`].
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use decide::gate::{Call, Decision, Language, Origin, Policy};
 use decide::house::House;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
-/// Longest wait for a house that is not there yet. With what follows it stays under ten seconds.
+/// Limit: longest wait for a house that is not there yet. With what follows it stays under ten seconds.
 pub const READY_WAIT: Duration = Duration::from_secs(8);
 
 /// Everything that the tools work with. Cheap to clone.
@@ -30,7 +30,7 @@ pub struct Desk {
 impl Desk {
     /// The part of this house that a model may see.
     pub fn view<'a>(&'a self, house: &'a House) -> View<'a> {
-        View { house, policy: &self.policy, language: self.language }
+        View { house, policy: &self.policy, language: self.language, now: now() }
     }
 
     /// A house to read from: fresh, else the last one known, else why there is none.
@@ -52,7 +52,7 @@ impl Desk {
     /// A connected house to act on, loaded or not: moves toward safety wait for nothing more.
     pub async fn house_to_write(&self) -> Result<Arc<House>, Value> {
         let house = self.connection.house();
-        if house.readiness.connected && house.readiness.states {
+        if house.readiness.connected {
             return Ok(house);
         }
         match self.connection.ready(READY_WAIT).await {
@@ -82,10 +82,21 @@ impl Desk {
         self.connection.audit().note("refused", body);
     }
 
+    /// Leave a trace of what was allowed and held back all the same.
+    pub fn record_held(&self, call: &Call, answer: &Value) {
+        self.connection.audit().note("held", json!({"origin": Origin::Model, "call": call, "answer": answer}));
+    }
+
     /// A failure of the house's as an answer.
     pub fn house_error(&self, error: &HouseError) -> Value {
         house_error(self.language, error)
     }
+}
+
+/// Seconds since 1970.
+pub fn now() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// All that a decision looks at is there.

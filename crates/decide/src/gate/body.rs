@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::resolve::{self, Reading, TARGET_KEYS};
 use super::table::{self, Kind};
 use super::walk::{Action, Walk, has_template, is_template};
-use super::{ReasonCode, Risk, Step, Verdict};
+use super::{ReasonCode, Risk, Verdict};
 use crate::house::EntityId;
 
 /// Nested sequences deeper than this are not followed.
@@ -137,7 +137,10 @@ fn service(
     data: &Map<String, Value>,
     target: Option<&Map<String, Value>>,
 ) {
-    let script = EntityId::parse(&format!("script.{called}")).filter(|_| domain == "script");
+    let script = match domain {
+        "script" => resolve::script(walk.house(), called).or_else(|| EntityId::parse(&format!("script.{called}"))),
+        _ => None,
+    };
     let row = table::row(domain, called);
     let plain: Map<String, Value> = data
         .iter()
@@ -193,19 +196,7 @@ fn raise(walk: &mut Walk<'_>, id: &EntityId, event: &Value) {
     };
     let empty = Map::new();
     let action = Action { domain: "event", service: event, data: &empty, templated: false };
-    for automation in walk.house().index.triggers.on_event(event) {
-        let name = walk
-            .house()
-            .entity(automation.as_str())
-            .map_or(automation.as_str(), |entity| entity.name(&automation))
-            .to_owned();
-        let step = Step::Event {
-            event: event.to_owned(),
-            automation: automation.clone(),
-            name: crate::text::clean(&name, 120),
-        };
-        walk.step(id.as_str(), Some(id), step, |walk| walk.body(&action, &automation));
-    }
+    walk.raises(&action, event, Some(id));
 }
 
 /// A device action: `{device_id, domain, type, entity_id}`.

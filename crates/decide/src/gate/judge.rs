@@ -16,10 +16,16 @@ use crate::house::{Body, EntityId, House};
 /// May this call reach the house, and as what?
 pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision, Problem> {
     let (domain, service) = words(call)?;
-    let script = EntityId::parse(&format!("script.{service}"))
-        .filter(|_| domain == "script" && table::row(&domain, &service).is_none());
+    let script = if domain == "script" && table::row(&domain, &service).is_none() {
+        Some(
+            resolve::script(facts.house, &service)
+                .ok_or_else(|| not_found(facts, vec![format!("script.{service}")]))?,
+        )
+    } else {
+        None
+    };
     if let Some(script) = &script
-        && (facts.house.entity(script.as_str()).is_none() || !in_scope(facts, script))
+        && !in_scope(facts, script)
     {
         return Err(not_found(facts, vec![script.to_string()]));
     }
@@ -50,7 +56,8 @@ pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision,
     }
     let mut plan = plan(row, &action, &fates, script.is_some());
     plan.ignored.extend(ignored);
-    Ok(decide(facts, walk.reasons, plan))
+    let foreign = data.contains_key("variables") || (script.is_some() && !data.is_empty());
+    Ok(decide(facts, walk.reasons, plan, foreign))
 }
 
 /// Domain and service as Home Assistant reads them.
@@ -246,10 +253,12 @@ fn plan(row: Option<Row>, action: &Action<'_>, fates: &BTreeMap<EntityId, Fate>,
 }
 
 /// Reasons to verdict, standing permissions taken into account.
-fn decide(facts: &Facts<'_>, reasons: Vec<Reason>, plan: Plan) -> Decision {
+fn decide(facts: &Facts<'_>, reasons: Vec<Reason>, plan: Plan, foreign: bool) -> Decision {
     let mut kept: Vec<Reason> = Vec::new();
     for reason in reasons {
         match granted(facts, &reason) {
+            // What was granted was the macro as it stands, not what a caller's values make of it.
+            Granted::Yes if foreign && opaque(reason.code) => kept.push(reason),
             Granted::Yes => {}
             Granted::No => kept.push(reason),
             Granted::Changed(id) => {
@@ -273,6 +282,12 @@ fn decide(facts: &Facts<'_>, reasons: Vec<Reason>, plan: Plan) -> Decision {
     let verdict = kept.iter().map(|reason| reason.verdict).max().unwrap_or_default();
     let risk = kept.iter().filter_map(|reason| reason.risk).max();
     Decision { verdict, risk, targets, reasons: kept, plan }
+}
+
+/// Codes that say: what would be done is not known.
+fn opaque(code: ReasonCode) -> bool {
+    use ReasonCode::{Heat, Media, NotifyExtra, Opaque, OpaqueBody, UnknownService, Unreadable, UnreadableScene};
+    matches!(code, Heat | Media | NotifyExtra | Opaque | OpaqueBody | UnknownService | Unreadable | UnreadableScene)
 }
 
 enum Granted {

@@ -13,9 +13,6 @@ use crate::house::{Entity, EntityId, House};
 /// Keys that select entities, in service data and in `target`.
 pub(super) const TARGET_KEYS: &[&str] = &["entity_id", "device_id", "area_id", "floor_id", "label_id"];
 
-/// Longest group nesting that is followed; Home Assistant's own are rarely deeper than three.
-const NESTING_MAX: usize = 32;
-
 /// What the target keys say, before domains are looked at.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
@@ -110,7 +107,7 @@ fn entity(house: &House, found: &mut Targets, text: &str, reading: Reading) -> R
     }
     if let Some(id) = EntityId::parse(text) {
         if house.entities.contains_key(&id) {
-            expand(house, &id, &mut found.direct, 0);
+            expand(house, &id, &mut found.direct);
         } else {
             found.unknown.push(id.to_string());
         }
@@ -119,7 +116,7 @@ fn entity(house: &House, found: &mut Targets, text: &str, reading: Reading) -> R
     if let Some(id) = house.index.by_registry_id.get(text)
         && reading == Reading::Body
     {
-        expand(house, id, &mut found.direct, 0);
+        expand(house, id, &mut found.direct);
         return Ok(());
     }
     if reading == Reading::Body {
@@ -131,20 +128,26 @@ fn entity(house: &House, found: &mut Targets, text: &str, reading: Reading) -> R
 
 /// A group of Home Assistant's own stands for its members; any other entity for itself, and for its
 /// members too when it lists some (a lamp of a hub's room moves them).
-pub(super) fn expand(house: &House, id: &EntityId, into: &mut BTreeSet<EntityId>, depth: usize) {
-    let Some(entity) = house.entity(id.as_str()) else { return };
-    if !plain_group(id, entity) {
-        into.insert(id.clone());
-        return;
+pub(super) fn expand(house: &House, id: &EntityId, into: &mut BTreeSet<EntityId>) {
+    let (mut groups, mut open) = (BTreeSet::new(), vec![id.clone()]);
+    while let Some(id) = open.pop() {
+        let Some(entity) = house.entity(id.as_str()) else { continue };
+        if !plain_group(&id, entity) {
+            into.insert(id);
+        } else if groups.insert(id) {
+            open.extend(entity.members());
+        }
     }
-    if depth >= NESTING_MAX {
-        // Too deep to follow: stands for itself, and a guarded domain asks for a cover of no class.
-        into.insert(id.clone());
-        return;
-    }
-    for member in entity.members() {
-        expand(house, &member, into, depth + 1);
-    }
+}
+
+/// The script that `script.NAME` calls: the name is the script's own, which its entity may have lost.
+pub(super) fn script(house: &House, name: &str) -> Option<EntityId> {
+    let own = |entity: &Entity| entity.info.unique_id.as_deref().map(|own| own == name);
+    let named = house.domain("script").find(|(_, entity)| own(entity) == Some(true)).map(|(id, _)| id.clone());
+    named.or_else(|| {
+        let id = EntityId::parse(&format!("script.{name}"))?;
+        house.entity(id.as_str()).is_some_and(|entity| own(entity).is_none()).then_some(id)
+    })
 }
 
 /// An old-style group or one of the group integration: moving it is moving its members.
@@ -194,7 +197,7 @@ fn registry(house: &House, found: &mut Targets, key: &str, text: &str, reading: 
         // A call is sent as explicit ids, so what Home Assistant would leave out is left out here too.
         let shown = !entity.info.hidden && entity.info.category.is_none();
         if shown || reading == Reading::Body {
-            expand(house, &id, &mut found.indirect, 0);
+            expand(house, &id, &mut found.indirect);
         }
     }
 }
@@ -206,7 +209,7 @@ impl Targets {
         if self.all {
             for (id, entity) in house.domain(domain) {
                 if plain_group(id, entity) {
-                    expand(house, id, &mut out, 0);
+                    expand(house, id, &mut out);
                 } else if entity.state.is_some() {
                     out.insert(id.clone());
                 }

@@ -170,9 +170,9 @@ const LINES: &[Line] = &[
     ("media_player", "browse_media", Read, &["media_content_id", "media_content_type"]),
     ("media_player", "search_media", Read, &["media_content_id", "media_content_type", "media_filter_classes", "search_query"]),
     ("tts", "speak", Speech, SAY), ("assist_satellite", "announce", Speech, &["message", "media_id", "preannounce", "preannounce_media_id"]),
-    ("remote", "turn_on", Relay(On), &["activity"]), ("remote", "turn_off", Relay(Off), &[]), ("remote", "toggle", Relay(Either), &[]),
+    ("remote", "turn_on", Relay(Either), &["activity"]), ("remote", "turn_off", Relay(Off), &[]), ("remote", "toggle", Relay(Either), &[]),
 
-    ("switch", "turn_on", Relay(On), &[]), ("switch", "turn_off", Relay(Off), &[]), ("switch", "toggle", Relay(Either), &[]),
+    ("switch", "turn_on", Relay(Either), &[]), ("switch", "turn_off", Relay(Off), &[]), ("switch", "toggle", Relay(Either), &[]),
     ("input_boolean", "turn_on", Relay(On), &[]), ("input_boolean", "turn_off", Relay(Off), &[]), ("input_boolean", "toggle", Relay(Either), &[]),
     ("button", "press", Button, &[]), ("input_button", "press", Relay(Any), &[]),
     ("select", "select_option", Relay(Any), &["option"]), ("select", "select_first", Relay(Any), &[]), ("select", "select_last", Relay(Any), &[]),

@@ -2,7 +2,6 @@
 //! what is sent is exactly the plan of an allowed decision; a call cut off is never sent again.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use decide::gate::{Call, Decision, Facts, Language, Origin, Plan, Problem, Send, Verdict, judge};
 use decide::house::{EntityId, House};
@@ -13,11 +12,12 @@ use super::answer::{failure, house_error, say};
 use super::call::problem::problem;
 use super::call::values::in_range;
 use super::refusal::refusal;
+use super::response;
 use super::row::candidate;
 use super::view::{View, cleaned};
-use crate::desk::{Desk, loaded};
+use crate::desk::{Desk, loaded, now};
 
-/// Most entities that one call may toggle, open or switch on.
+/// Limit: entities that one call may toggle, open or switch on.
 pub const FAN_OUT_MAX: usize = 50;
 /// Outcomes told one by one; the rest is counted by kind.
 const OUTCOMES_MAX: usize = 100;
@@ -41,7 +41,7 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
 }
 
 /// Call and decision, or why there is none.
-pub fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decision), Value> {
+fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decision), Value> {
     let view = desk.view(house);
     let call = wanted(&view)?;
     let decision = judged(desk, house, &call).map_err(|found| problem(&view, &found))?;
@@ -49,14 +49,9 @@ pub fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, D
     Ok((call, decision))
 }
 
-pub fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
+fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
     let in_flight = desk.connection.in_flight();
     judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, Origin::Model, call)
-}
-
-fn now() -> i64 {
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
 }
 
 async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Value {
@@ -69,6 +64,7 @@ async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) 
         }
         Ok(permit) => {
             if let Some(answer) = too_many(&view, permit.plan()) {
+                desk.record_held(call, &answer);
                 return answer;
             }
             let plan = permit.plan().clone();
@@ -124,10 +120,8 @@ pub fn told(view: &View<'_>, ran: &str, plan: &Plan, receipt: &Receipt) -> Value
     if receipt.outcomes.len() > OUTCOMES_MAX {
         answer.insert("outcomes_left_out".into(), json!(receipt.outcomes.len() - OUTCOMES_MAX));
     }
-    if let [response] = receipt.responses.as_slice() {
-        answer.insert("response".into(), response.clone());
-    } else if !receipt.responses.is_empty() {
-        answer.insert("response".into(), json!(receipt.responses));
+    if !receipt.responses.is_empty() {
+        response::put(&mut answer, &receipt.responses);
     }
     if let Some(error) = &receipt.error {
         if let Value::Object(error) = house_error(view.language, error) {
@@ -213,6 +207,15 @@ fn excuse(language: Language, outcomes: &[Outcome]) -> (&'static str, &'static s
 
 fn note(language: Language, outcomes: &[Outcome]) -> String {
     let total = outcomes.len();
+    let blind = |outcome: &Outcome| matches!(outcome.outcome, OutcomeKind::Accepted | OutcomeKind::Assumed);
+    if total > 0 && outcomes.iter().all(blind) {
+        let text = say(
+            language,
+            "Home Assistant took it; there is no state that shows the effect.",
+            "Home Assistant 已接受；没有状态可以证实效果。",
+        );
+        return text.to_owned();
+    }
     let open = outcomes.iter().filter(|outcome| !achieved(outcome)).count();
     match (open, language) {
         (0, Language::English) => "Done as the outcomes say.".to_owned(),

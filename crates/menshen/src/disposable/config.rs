@@ -159,7 +159,9 @@ fn configuration(wish: &Wish) -> String {
 }
 
 fn helpers(wish: &Wish) -> String {
-    let id = |id: &str| if wish.release < Release(2024, 4) { String::new() } else { format!(" unique_id: {id},") };
+    let id = |id: &str| {
+        if wish.release < Release(2024, 4) { String::new() } else { format!(" unique_id: {id},") }
+    };
     // Inside a container the house reaches itself at the port it listens on.
     let port = if wish.container { 8123 } else { wish.port };
     HELPERS

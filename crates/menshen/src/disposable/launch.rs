@@ -131,7 +131,9 @@ pub async fn stop(folders: &Folders, name: &str) -> Result<bool> {
         engine::stop(program, name).await?;
         return Ok(true);
     }
-    let Some(launcher) = launcher_of(folders, name) else { return Ok(false) };
+    let Some(launcher) = launcher_of(folders, name) else {
+        return Ok(false);
+    };
     let begun = Instant::now();
     let mut asked = Signal::TERM;
     while launcher_of(folders, name).is_some() {

@@ -21,6 +21,9 @@ use super::restore::{Restoring, Step, rank, restore};
 /// The demo's slowest cover takes about 15 s from end to end.
 const RESET_SECS_MAX: u64 = 60;
 const SETTLE_SECS_MAX: u64 = 30;
+/// What says that it is on its way, and says nothing new for so long, is told again. The demo's
+/// locks take 2 s; its covers say something every second.
+const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 type States = BTreeMap<String, Value>;
@@ -61,9 +64,10 @@ pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
     let mut wire = record.wire().await.context("the house does not answer; is it up?")?;
     let mut moved = Moved { removed: remove_strangers(&rest, &mut wire, &seeded).await?, ..Moved::default() };
     let begun = Instant::now();
+    let mut heard = BTreeMap::new();
     loop {
         let now = states(&mut wire).await?;
-        let (steps, moving) = missing(&seeded, &now)?;
+        let (steps, moving) = missing(&seeded, &now, &mut heard)?;
         if steps.is_empty() && moving.is_empty() {
             return Ok(moved);
         }
@@ -86,14 +90,22 @@ pub async fn reset(folders: &Folders, record: &Record) -> Result<Moved> {
     }
 }
 
+/// When an entity last said something new, by what it said.
+type Heard = BTreeMap<String, (Value, Instant)>;
 type Missing<'a> = (Vec<(String, Step)>, Vec<&'a str>);
 
 /// What is still to do, doors last, and what is on its way.
-fn missing<'a>(seeded: &'a States, now: &States) -> Result<Missing<'a>> {
+fn missing<'a>(seeded: &'a States, now: &States, heard: &mut Heard) -> Result<Missing<'a>> {
     let house = House::table()?;
     let (mut steps, mut moving) = (Vec::new(), Vec::new());
     for (id, want) in seeded {
-        match now.get(id).map_or(Restoring::Settled, |have| restore(house, id, want, have)) {
+        let Some(have) = now.get(id) else { continue };
+        let said = &have["last_updated"];
+        let last = heard.entry(id.clone()).or_insert_with(|| (said.clone(), Instant::now()));
+        if last.0 != *said {
+            *last = (said.clone(), Instant::now());
+        }
+        match restore(house, id, want, have, last.1.elapsed() < PATIENCE) {
             Restoring::Settled => {}
             Restoring::Moving => moving.push(id.as_str()),
             Restoring::Steps(some) => steps.extend(some.into_iter().map(|step| (id.clone(), step))),

@@ -41,19 +41,27 @@ pub fn rank(id: &str) -> u8 {
     }
 }
 
-/// `want` and `have` are states as Home Assistant lists them.
-pub fn restore(house: &House, id: &str, want: &Value, have: &Value) -> Restoring {
+/// `want` and `have` are states as Home Assistant lists them. Without patience, what seems to be on
+/// its way is told again: a demo lock whose script was stopped says `locking` for ever.
+pub fn restore(house: &House, id: &str, want: &Value, have: &Value, patient: bool) -> Restoring {
     let still = |state: &Value| matches!(state["state"].as_str(), None | Some("unavailable"));
     // A group goes back by its members.
     if still(want) || still(have) || want["attributes"]["entity_id"].is_array() {
         return Restoring::Settled;
     }
-    if let Some("opening" | "closing" | "locking" | "unlocking" | "arming" | "returning") = have["state"].as_str() {
+    let moves = ["opening", "closing", "locking", "unlocking", "arming", "returning"];
+    if patient && want["state"] != have["state"] && have["state"].as_str().is_some_and(|state| moves.contains(&state)) {
         return Restoring::Moving;
     }
     let mut pair = Pair { house, id, want, have, steps: Vec::new() };
     pair.compare();
     if pair.steps.is_empty() { Restoring::Settled } else { Restoring::Steps(pair.steps) }
+}
+
+/// `25`, `25.0` and `"25.0"` are one value: the house does not keep to one form.
+fn same(one: &Value, other: &Value) -> bool {
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    one == other || matches!((number(one), number(other)), (Some(one), Some(other)) if one == other)
 }
 
 impl Pair<'_> {
@@ -113,12 +121,12 @@ impl Pair<'_> {
     }
 
     fn differs(&self) -> bool {
-        self.want["state"] != self.have["state"]
+        !same(&self.want["state"], &self.have["state"])
     }
 
     fn attribute_differs(&self, name: &str) -> bool {
         let (want, have) = (&self.want["attributes"][name], &self.have["attributes"][name]);
-        !want.is_null() && want != have
+        !want.is_null() && !same(want, have)
     }
 
     fn call(&mut self, service: &'static str, data: Value) {
@@ -282,7 +290,7 @@ mod tests {
     #[track_caller]
     fn check(id: &str, want: &Value, have: &Value, expected: &[&str]) {
         let house = House::table().unwrap();
-        let steps = match restore(house, id, want, have) {
+        let steps = match restore(house, id, want, have, true) {
             Restoring::Steps(steps) => steps,
             _ => Vec::new(),
         };
@@ -322,6 +330,17 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_the_same_in_every_form() {
+        check("number.x", &state("25", json!({})), &state("25.0", json!({})), &[]);
+        check(
+            "climate.x",
+            &state("heat", json!({"temperature": 22})),
+            &state("heat", json!({"temperature": 22.0})),
+            &[],
+        );
+    }
+
+    #[test]
     fn a_cover_goes_back_to_its_position() {
         let at = |value: &str, position: i64| state(value, json!({"current_position": position}));
         check(
@@ -338,9 +357,10 @@ mod tests {
     fn what_moves_is_waited_for_and_groups_go_back_by_their_members() {
         let house = House::table().unwrap();
         let (want, have) = (state("closed", json!({})), state("closing", json!({})));
-        assert_eq!(restore(house, "cover.x", &want, &have), Restoring::Moving);
+        assert_eq!(restore(house, "cover.x", &want, &have, true), Restoring::Moving);
+        assert!(matches!(restore(house, "cover.x", &want, &have, false), Restoring::Steps(_)));
         let group = state("locked", json!({"entity_id": ["lock.a"]}));
-        assert_eq!(restore(house, "lock.all", &group, &state("unlocked", json!({}))), Restoring::Settled);
+        assert_eq!(restore(house, "lock.all", &group, &state("unlocked", json!({})), true), Restoring::Settled);
     }
 
     #[test]

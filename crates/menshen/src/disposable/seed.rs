@@ -25,6 +25,7 @@ struct Seeding<'a> {
     table: &'static House,
     /// Floors and labels, from 2024.4 on.
     floors: bool,
+    own_name_in_aliases: bool,
     /// Registered entities and their devices.
     registered: BTreeMap<String, Option<String>>,
     absent: Vec<String>,
@@ -41,7 +42,14 @@ pub async fn seed(rest: &Rest, wire: &mut Wire) -> Result<Value> {
         absent.extend(["floors", "labels"].map(str::to_owned));
     }
     let registered = registry(wire).await?;
-    let mut seeding = Seeding { wire, table, floors, registered, absent: Vec::new() };
+    let mut seeding = Seeding {
+        wire,
+        table,
+        floors,
+        own_name_in_aliases: release >= Release(2026, 3),
+        registered,
+        absent: Vec::new(),
+    };
     let floor_ids = seeding.floors().await?;
     seeding.rooms(&floor_ids).await?;
     seeding.labels().await?;
@@ -150,7 +158,11 @@ impl Seeding<'_> {
         let mut body = Map::new();
         body.insert("entity_id".into(), place.id.into());
         if !place.aliases.is_empty() {
-            body.insert("aliases".into(), json!(place.aliases));
+            // Newer releases count the entity's own name among its aliases, as an empty one, and
+            // Assist no longer hears it when a list without it is set.
+            let own_name = self.own_name_in_aliases.then_some(Value::Null);
+            let aliases = own_name.into_iter().chain(place.aliases.iter().map(|alias| alias.as_str().into()));
+            body.insert("aliases".into(), aliases.collect());
         }
         if self.floors && !place.labels.is_empty() {
             body.insert("labels".into(), json!(place.labels));
@@ -167,8 +179,12 @@ impl Seeding<'_> {
     /// Newer releases keep the area of a device's main entity on the device.
     async fn put_into(&mut self, id: &str, room: &str) -> Result<(), HouseError> {
         let body = json!({"entity_id": id, "area_id": room});
-        let Err(error) = self.wire.command("config/entity_registry/update", body).await else { return Ok(()) };
-        let Some(Some(device)) = self.registered.get(id) else { return Err(error) };
+        let Err(error) = self.wire.command("config/entity_registry/update", body).await else {
+            return Ok(());
+        };
+        let Some(Some(device)) = self.registered.get(id) else {
+            return Err(error);
+        };
         let body = json!({"device_id": device, "area_id": room});
         self.wire.command("config/device_registry/update", body).await.map(drop)
     }
