@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::link::{Missed, body};
 use crate::links::Links;
-use crate::picture::Keeper;
+use crate::picture::{Keeper, ReadBody};
 
 /// Bodies that are asked for at the same time.
 const READING_AT_ONCE_MAX: usize = 16;
@@ -23,7 +23,8 @@ const BODY_SECS_MAX: u64 = 10;
 /// Reads the bodies of these macros and draws them.
 pub(crate) async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, ids: BTreeSet<EntityId>) {
     let house = keeper.house();
-    let read: Vec<(EntityId, Option<Body>, Vec<EntityId>)> = futures_util::stream::iter(ids)
+    let reading = keeper.begin_reading();
+    let read: Vec<ReadBody> = futures_util::stream::iter(ids)
         .map(|id| {
             let (links, house) = (links.clone(), house.clone());
             async move {
@@ -32,31 +33,13 @@ pub(crate) async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, ids: BTree
                     Some(Body::Unreadable(_)) if id.domain() == "automation" => related(&links, &id).await,
                     _ => Vec::new(),
                 };
-                (id, body, related)
+                ReadBody { id, body, related }
             }
         })
         .buffer_unordered(READING_AT_ONCE_MAX)
         .collect()
         .await;
-    keeper.draw(|picture| {
-        picture.bodies(|bodies| {
-            for (id, body, related) in read {
-                bodies.related.remove(&id);
-                if !related.is_empty() {
-                    bodies.related.insert(id.clone(), related);
-                }
-                let kind = match id.domain() {
-                    "script" => &mut bodies.scripts,
-                    "scene" => &mut bodies.scenes,
-                    _ => &mut bodies.automations,
-                };
-                match body {
-                    Some(body) => drop(kind.insert(id, body)),
-                    None => drop(kind.remove(&id)),
-                }
-            }
-        });
-    });
+    keeper.draw(|picture| picture.bodies(reading, read));
 }
 
 /// Nothing for a macro that is not loaded: it cannot run.

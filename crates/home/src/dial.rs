@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
@@ -109,6 +110,9 @@ fn handshake_error(endpoint: &Endpoint, error: tungstenite::Error) -> HouseError
             502..=504 => HouseError::unreachable(Cause::Starting, format!("{url} answers {}", response.status())),
             _ => HouseError::unreachable(Cause::NotHomeAssistant, format!("{url} answers {}", response.status())),
         },
+        tungstenite::Error::Protocol(ProtocolError::HandshakeIncomplete) => {
+            HouseError::unreachable(Cause::Lost, format!("{url} (closed while connecting)"))
+        }
         tungstenite::Error::Io(error) => HouseError::unreachable(Cause::Lost, format!("{url} ({error})")),
         other => HouseError::unreachable(Cause::NotHomeAssistant, format!("{url} ({other})")),
     }

@@ -141,7 +141,10 @@ fn listener(keeper: &Arc<Keeper>) -> Listener<Topic> {
     Box::new(move |topic, json| match topic {
         Topic::States => keeper.states(json),
         Topic::Places => keeper.changes.note(|noted| noted.places = true),
-        Topic::Entries => keeper.changes.note(|noted| noted.entries.extend(entry_ids(json))),
+        Topic::Entries => keeper.changes.note(|noted| {
+            noted.entries.extend(entry_ids(json));
+            noted.exposed = true;
+        }),
         Topic::Config => keeper.changes.note(|noted| noted.config = true),
         Topic::Services => keeper.changes.note(|noted| noted.services = true),
         Topic::Macros => keeper.changes.note(|noted| noted.all_macros = true),

@@ -63,6 +63,8 @@ pub(crate) struct Shipment {
     answer: Option<oneshot::Receiver<Answer>>,
     said: Said,
     wants_response: bool,
+    /// A script answers when it ends, which may take hours; it is not waited for.
+    ends_late: bool,
     response: Option<Value>,
     error: Option<HouseError>,
     sent_at: Instant,
@@ -93,6 +95,7 @@ impl Shipment {
             answer: None,
             said: Said::Yes,
             wants_response: false,
+            ends_late: send.domain == "script",
             response: None,
             error: None,
             sent_at: Instant::now(),
@@ -145,7 +148,8 @@ impl Shipment {
 
     fn finished(&self) -> bool {
         let answered = !self.must_wait_for_answer() || !matches!(self.said, Said::Nothing);
-        (answered || self.answer_is_late()) && self.watches.iter().all(|watch| watch.outcome.is_some())
+        let begun = self.ends_late && !self.watches.is_empty() && self.sent_at.elapsed() >= self.patience;
+        (answered || begun || self.answer_is_late()) && self.watches.iter().all(|watch| watch.outcome.is_some())
     }
 
     /// A response is wanted, or there is nothing else to see it by.
@@ -225,7 +229,7 @@ impl Shipment {
     }
 
     fn outcomes(self, house: &House) -> (Vec<Outcome>, Option<Value>, Option<HouseError>) {
-        let silent = matches!(self.said, Said::Nothing) && self.must_wait_for_answer();
+        let silent = matches!(self.said, Said::Nothing) && self.must_wait_for_answer() && !self.ends_late;
         let outcomes: Vec<_> = self.watches.into_iter().map(|watch| watch.outcome_in(house)).collect();
         let fine = outcomes.iter().all(|outcome| {
             !matches!(outcome.outcome, OutcomeKind::Failed | OutcomeKind::NotConfirmed | OutcomeKind::OutcomeUnknown)

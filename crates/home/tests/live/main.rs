@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "the lint knows test functions, but not what they call")]
 
 mod acting;
+mod fake;
 mod houses;
 mod proxy;
 mod reading;
+mod scripted;
 mod trouble;
