@@ -91,7 +91,7 @@ fn button(text: &str, names: &Names) -> Option<Understood> {
     let named = names.exactly(text).filter(|named| named.areas.is_empty() && named.floors.is_empty())?;
     match named.entities.as_slice() {
         [id] if matches!(id.domain(), "button" | "input_button") && !text.contains(['?', '？']) => {
-            Some(Understood::Calls(vec![call(id.domain(), "press", Default::default(), &[id.clone()])]))
+            Some(Understood::Calls(vec![call(id.domain(), "press", Default::default(), std::slice::from_ref(id))]))
         }
         _ => None,
     }

@@ -94,7 +94,7 @@ fn add_item(house: &House, slots: &Slots<'_>) -> Option<Understood> {
         [] => None,
         [list] => {
             let data = object(serde_json::json!({"item": item}));
-            Some(Understood::Calls(vec![call("todo", "add_item", data, &[list.clone()])]))
+            Some(Understood::Calls(vec![call("todo", "add_item", data, std::slice::from_ref(list))]))
         }
         _ => Some(Understood::Which { entities: lists }),
     }

@@ -206,7 +206,7 @@ impl<'a> Clause<'a> {
                 self.thing_at(at);
                 put(&mut self.thing.measure, *measure)?;
             }
-            Word::ColourWord => self.colour = true,
+            Word::OfColour => self.colour = true,
             Word::Colour(name) => self.value(at, Quantity::Colour(name)),
             Word::Kelvin(kelvin) => self.value(at, Quantity::Kelvin(*kelvin)),
             Word::Level(level) => self.value(at, Quantity::Level(*level)),

@@ -36,10 +36,8 @@ impl Reader<'_> {
             matches!(word, Word::AskIs | Word::AskWhich | Word::AskCount | Word::AskWhat | Word::AskMeasure(_))
         });
         let ma = has(|word| *word == Word::AskMa);
-        if asks || (ma && !polite) || (words.asks && !polite && !ma) {
-            return self.question(words, &pieces);
-        }
-        if ma && states_only(words, &pieces) {
+        let marked = ma || words.asks;
+        if asks || (marked && !polite) || (ma && states_only(words, &pieces)) {
             return self.question(words, &pieces);
         }
         self.command(words, &pieces, polite)

@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, house: &House, names: &Names, in_scope: &dyn Fn(&
     }
     match lists_called(list.trim(), house, names, in_scope).as_slice() {
         [] => None,
-        [id] => Some(Understood::Calls(vec![call("todo", "add_item", object(json!({"item": item})), &[id.clone()])])),
+        [id] => Some(Understood::Calls(vec![call("todo", "add_item", object(json!({"item": item})), std::slice::from_ref(id))])),
         several => Some(Understood::Which { entities: several.to_vec() }),
     }
 }
