@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use decide::gate::Language;
+use decide::gate::{Language, Origin};
 use home::{Connection, Settings};
 use mcp::{Desk, serve};
 use serde_json::{Value, json};
@@ -26,6 +26,7 @@ fn desk() -> Desk {
         connection: Connection::start(Settings::default()),
         policy: Arc::default(),
         language: Language::English,
+        origin: Origin::Model,
         version: "0.1.0",
         notes: Arc::from([]),
     }

@@ -40,6 +40,7 @@ impl McpCommand {
             connection: connection.clone(),
             policy: Arc::new(hold_macros(&config)),
             language: config.language,
+            origin: decide::gate::Origin::Model,
             version: env!("CARGO_PKG_VERSION"),
             notes: config.broken.iter().cloned().collect(),
         };
