@@ -236,35 +236,9 @@ impl<'a> Walk<'a> {
             Kind::Alarm(way) => return moves::alarm(self, way, action, id, entity),
             Kind::Climate => moves::climate(self, action, id, moves::CLIMATE_CELSIUS),
             Kind::WaterHeater => moves::climate(self, action, id, moves::WATER_CELSIUS),
-            Kind::SceneOn | Kind::ScriptOn => {
-                self.plain(action, id, Look::List, End::Any);
-                self.runs(action, id);
-            }
-            Kind::ScriptOff => {
-                self.plain(action, id, Look::List, End::Any);
-                self.stops(action, id);
-            }
-            Kind::ScriptToggle => {
-                self.plain(action, id, Look::List, End::Any);
-                self.runs(action, id);
-                self.stops(action, id);
-            }
-            Kind::AutomationTrigger => {
-                self.plain(action, id, Look::List, End::Same);
-                self.runs(action, id);
-            }
-            Kind::AutomationOn => {
-                self.plain(action, id, Look::List, End::On);
-                self.enables(action, id);
-            }
-            Kind::AutomationOff => {
-                self.plain(action, id, Look::List, End::Either);
-                self.stops(action, id);
-            }
-            Kind::AutomationToggle => {
-                self.plain(action, id, Look::List, End::Either);
-                self.enables(action, id);
-                self.stops(action, id);
+            Kind::SceneOn | Kind::ScriptOn | Kind::ScriptOff | Kind::ScriptToggle => self.macros(kind, action, id),
+            Kind::AutomationTrigger | Kind::AutomationOn | Kind::AutomationOff | Kind::AutomationToggle => {
+                self.macros(kind, action, id);
             }
             Kind::Harm => {
                 // A siren is part of the alarm.
@@ -308,6 +282,43 @@ impl<'a> Walk<'a> {
             Kind::Opaque | Kind::SceneApply => {}
         }
         SEND
+    }
+
+    /// A scene, script or automation runs, is stopped or enabled.
+    fn macros(&mut self, kind: Kind, action: &Action<'_>, id: &EntityId) {
+        match kind {
+            Kind::SceneOn | Kind::ScriptOn => {
+                self.plain(action, id, Look::List, End::Any);
+                self.runs(action, id);
+            }
+            Kind::ScriptOff => {
+                self.plain(action, id, Look::List, End::Any);
+                self.stops(action, id);
+            }
+            Kind::ScriptToggle => {
+                self.plain(action, id, Look::List, End::Any);
+                self.runs(action, id);
+                self.stops(action, id);
+            }
+            Kind::AutomationTrigger => {
+                self.plain(action, id, Look::List, End::Same);
+                self.runs(action, id);
+            }
+            Kind::AutomationOn => {
+                self.plain(action, id, Look::List, End::On);
+                self.enables(action, id);
+            }
+            Kind::AutomationOff => {
+                self.plain(action, id, Look::List, End::Either);
+                self.stops(action, id);
+            }
+            Kind::AutomationToggle => {
+                self.plain(action, id, Look::List, End::Either);
+                self.enables(action, id);
+                self.stops(action, id);
+            }
+            _ => {}
+        }
     }
 
     /// `homeassistant.turn_on` and the like become the entity's own service, or nothing.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use decide::gate::{Call, Decision, Facts, Language, Origin, Plan, Problem, Send, Verdict, judge};
+use decide::gate::{Call, Decision, Facts, Language, Plan, Problem, Send, Verdict, judge};
 use decide::house::{EntityId, House};
 use home::{Outcome, OutcomeKind, Receipt};
 use serde_json::{Map, Value, json};
@@ -66,13 +66,13 @@ fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decis
 
 fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
     let in_flight = desk.connection.in_flight();
-    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, Origin::Model, call)
+    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, desk.origin, call)
 }
 
 async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Value {
     let view = desk.view(house);
     let ran = format!("{}.{}", cleaned(&call.domain), cleaned(&call.service));
-    match decision.permit(Origin::Model) {
+    match decision.permit(desk.origin) {
         Err(decision) => {
             desk.record_refusal(call, &decision);
             refusal(&view, &decision)
