@@ -173,3 +173,34 @@ fn a_device_condition_in_a_macro_is_no_action() {
     let step = json!({ "action": "light.turn_off", "target": { "entity_id": "light.lamp" } });
     Small::new().script("honest", json!([condition, step])).allows("script.honest", json!({}));
 }
+
+#[test]
+fn a_timer_that_opens_when_it_ends_may_be_cancelled_and_not_started() {
+    let triggers = json!([{ "trigger": "event", "event_type": "timer.finished" }]);
+    let small = Small::new().automation("opens", triggers, json!([unlock("lock.front")]));
+    let timer = json!({ "entity_id": "timer.kitchen" });
+    small.allows("timer.cancel", timer.clone());
+    small.allows("timer.pause", timer.clone());
+    for service in ["timer.start", "timer.finish", "timer.change"] {
+        small.asks(service, timer.clone());
+    }
+}
+
+#[test]
+fn stopping_what_only_opens_leaves_nothing_undone() {
+    let locks = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
+    let relock = json!([{ "trigger": "state", "entity_id": "lock.front", "to": "unlocked" }]);
+    let small = Small::new()
+        .automation("opens", json!([{ "trigger": "time", "at": "08:00:00" }]), json!([unlock("lock.front")]))
+        .automation("relocks", relock, locks);
+    small.allows("automation.turn_off", json!({ "entity_id": "automation.opens" }));
+    small.asks("automation.turn_off", json!({ "entity_id": "automation.relocks" }));
+}
+
+#[test]
+fn what_gets_hot_asks_and_may_be_switched_off() {
+    let small = Small::new().with("switch.oven", "on", json!({})).with("switch.kettle", "off", json!({}));
+    small.asks("switch.turn_on", json!({ "entity_id": "switch.oven" }));
+    small.allows("switch.turn_off", json!({ "entity_id": "switch.oven" }));
+    small.allows("switch.turn_on", json!({ "entity_id": "switch.kettle" }));
+}

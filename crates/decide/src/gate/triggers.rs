@@ -38,6 +38,11 @@ struct Watch {
     condition: Condition,
 }
 
+/// An event stands among the ends of a change as a state that no entity can have.
+pub(super) fn event_end(event: &str) -> String {
+    format!("event {event}")
+}
+
 #[derive(Clone, Debug)]
 enum Condition {
     Any,
@@ -211,8 +216,13 @@ impl Triggers {
             if ids.is_empty() {
                 ids = raising.iter().flat_map(|domain| house.domain(domain)).map(|(id, _)| id.clone()).collect();
             }
+            // A timer's services say which events they raise; what else raises events says nothing.
+            let condition = match raising {
+                ["timer"] => Condition::State { to: Some(vec![event_end(event)]), from: None },
+                _ => Condition::Any,
+            };
             for id in ids {
-                self.watch(id, automation, Condition::Any);
+                self.watch(id, automation, condition.clone());
             }
         }
     }

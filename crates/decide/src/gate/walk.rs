@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::entity::{Guarded, Look, own_guard, relay_domain, works_a_door};
 
 use super::table::{self, End, Kind, Row};
-use super::triggers::Ends;
+use super::triggers::{self, Ends};
 use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, names, states};
 use crate::house::{Body, Entity, EntityId, House};
 
@@ -251,14 +251,14 @@ impl<'a> Walk<'a> {
                 self.plain(action, id, Look::List, End::Any);
             }
             Kind::TimerRun => {
-                self.plain(action, id, Look::List, End::Any);
+                self.timer(action, id);
                 // Started anew while it runs, it ends later.
                 if action.service == "start" && entity.value() != Some("idle") {
                     self.stops_what_follows(action, id);
                 }
             }
             Kind::TimerStop => {
-                self.plain(action, id, Look::List, End::Any);
+                self.timer(action, id);
                 self.stops_what_follows(action, id);
             }
             Kind::Media => {
@@ -385,6 +385,10 @@ impl<'a> Walk<'a> {
     /// What automations do when this entity changes, and all that contains it.
     pub(super) fn sets_off(&mut self, action: &Action<'_>, id: &EntityId, ends: &Ends) {
         let house = self.house();
+        // What a door's own move brings about later is not what stopping this one would leave undone.
+        if self.counting && matches!(id.domain(), "lock" | "cover" | "valve" | "alarm_control_panel") {
+            return;
+        }
         let fired = house.index.triggers.fired(house, id, ends);
         for automation in fired {
             let step =
@@ -422,6 +426,22 @@ impl<'a> Walk<'a> {
         if inner.secures > 0 || unreadable {
             self.asks(ReasonCode::Stops, action, Some(id), Some(self.name(id)));
         }
+    }
+
+    /// What a timer's service leaves it in, and the events that it raises, later ones included.
+    fn timer(&mut self, action: &Action<'_>, id: &EntityId) {
+        let (states, events): (&[&str], &[&str]) = match action.service {
+            "cancel" => (&["idle"], &["cancelled"]),
+            "pause" => (&["paused"], &["paused"]),
+            "finish" => (&["idle"], &["finished"]),
+            "start" => (&["active", "idle"], &["started", "restarted", "finished"]),
+            "change" => (&["active", "idle"], &["changed", "finished"]),
+            _ => return self.plain(action, id, Look::List, End::Any),
+        };
+        self.plain(action, id, Look::List, End::Same);
+        let states = states.iter().map(|state| (*state).to_owned());
+        let events = events.iter().map(|event| triggers::event_end(&format!("timer.{event}")));
+        self.sets_off(action, id, &Ends::Known(states.chain(events).collect()));
     }
 
     /// Stopping a timer stops the automations that wait for it.
