@@ -177,7 +177,7 @@ fn a_device_condition_in_a_macro_is_no_action() {
 #[test]
 fn a_timer_that_opens_when_it_ends_may_be_cancelled_and_not_started() {
     let triggers = json!([{ "trigger": "event", "event_type": "timer.finished" }]);
-    let small = Small::new().automation("opens", triggers, json!([unlock("lock.front")]));
+    let small = Small::new().automation("opens", triggers, json!([unlock()]));
     let timer = json!({ "entity_id": "timer.kitchen" });
     small.allows("timer.cancel", timer.clone());
     small.allows("timer.pause", timer.clone());
@@ -191,7 +191,7 @@ fn stopping_what_only_opens_leaves_nothing_undone() {
     let locks = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
     let relock = json!([{ "trigger": "state", "entity_id": "lock.front", "to": "unlocked" }]);
     let small = Small::new()
-        .automation("opens", json!([{ "trigger": "time", "at": "08:00:00" }]), json!([unlock("lock.front")]))
+        .automation("opens", json!([{ "trigger": "time", "at": "08:00:00" }]), json!([unlock()]))
         .automation("relocks", relock, locks);
     small.allows("automation.turn_off", json!({ "entity_id": "automation.opens" }));
     small.asks("automation.turn_off", json!({ "entity_id": "automation.relocks" }));
