@@ -22,7 +22,9 @@ pub enum Understood {
     Calls(Vec<Call>),
     Question(Question),
     /// Several fit what was said equally well: ask which.
-    Which { entities: Vec<EntityId> },
+    Which {
+        entities: Vec<EntityId>,
+    },
 }
 
 impl Understood {

@@ -99,7 +99,12 @@ fn of_kind(kind: Kind, there: &[(&EntityId, &Entity)]) -> Vec<EntityId> {
         there.iter().filter(|(id, entity)| test(id, entity)).map(|(id, _)| (*id).clone()).collect()
     };
     let watched = by(&|id, entity| kind.watched_by(id, entity));
-    let own = kind.tiers().iter().map(|test| by(&|id, entity| test(id, entity) || by_its_name(kind, id, entity))).find(|set| !set.is_empty()).unwrap_or_default();
+    let own = kind
+        .tiers()
+        .iter()
+        .map(|test| by(&|id, entity| test(id, entity) || by_its_name(kind, id, entity)))
+        .find(|set| !set.is_empty())
+        .unwrap_or_default();
     own.into_iter().chain(watched).collect()
 }
 
@@ -162,8 +167,20 @@ fn applies(condition: &Condition, id: &EntityId, entity: &Entity) -> bool {
     let domain = id.domain();
     let switches = matches!(
         domain,
-        "light" | "switch" | "fan" | "climate" | "media_player" | "humidifier" | "input_boolean" | "vacuum" | "group"
-            | "lawn_mower" | "siren" | "water_heater" | "automation" | "remote"
+        "light"
+            | "switch"
+            | "fan"
+            | "climate"
+            | "media_player"
+            | "humidifier"
+            | "input_boolean"
+            | "vacuum"
+            | "group"
+            | "lawn_mower"
+            | "siren"
+            | "water_heater"
+            | "automation"
+            | "remote"
     );
     let door = || entity.classes().any(|class| matches!(class, "door" | "window" | "garage_door" | "opening"));
     let opens = matches!(domain, "cover" | "valve") || (domain == "binary_sensor" && door());

@@ -105,7 +105,8 @@ impl<'a> Clause<'a> {
 
     /// The words stand as they do in a wish and not in a report (灯关了) or a heap.
     pub fn wishes(&self, polite: bool) -> bool {
-        let loose = self.loose_at.is_none_or(|at| self.turn || at == self.last_at || self.in_at.is_some_and(|it| it > at));
+        let loose =
+            self.loose_at.is_none_or(|at| self.turn || at == self.last_at || self.in_at.is_some_and(|it| it > at));
         let verb_then_thing = |done: usize| self.thing_at.is_some_and(|thing| done < thing);
         let done = self.done_at.is_none_or(|done| self.take || polite || verb_then_thing(done));
         loose && done
@@ -159,7 +160,10 @@ impl<'a> Clause<'a> {
             Word::Verb(verb) => self.do_it(at, *verb)?,
             Word::Particle(verb) => {
                 self.loose_at = Some(at);
-                if matches!((self.verb, verb), (Some(Verb::ArmAway), Verb::ArmHome | Verb::ArmNight | Verb::ArmVacation | Verb::ArmAway)) {
+                if matches!(
+                    (self.verb, verb),
+                    (Some(Verb::ArmAway), Verb::ArmHome | Verb::ArmNight | Verb::ArmVacation | Verb::ArmAway)
+                ) {
                     self.verb = None;
                     self.loose_at = None;
                 }
@@ -250,6 +254,8 @@ impl<'a> Clause<'a> {
         let each = self.values.iter().all(|value| match value {
             // "At 7" may be a time.
             Quantity::Number(_) => said_to || self.by || (self.thing.measure.is_some() && !self.at),
+            // "Night light pink"; but a pink night light is another thing.
+            Quantity::Colour(_) if self.thing.entities.is_some() && self.thing_at < self.verb_at => true,
             Quantity::Colour(_) | Quantity::Level(_) => {
                 said_to || self.turn || self.verb.is_some() || self.thing.measure.is_some() || self.colour
             }
@@ -271,7 +277,9 @@ impl<'a> Clause<'a> {
         let by_verb = match self.verb {
             Some(Verb::Brighter | Verb::Dimmer) => Some(Kind::Light),
             Some(Verb::Warmer | Verb::Cooler) => Some(Kind::Climate),
-            Some(Verb::Louder | Verb::Quieter | Verb::Mute | Verb::Unmute | Verb::Next | Verb::Previous) => Some(Kind::Player),
+            Some(Verb::Louder | Verb::Quieter | Verb::Mute | Verb::Unmute | Verb::Next | Verb::Previous) => {
+                Some(Kind::Player)
+            }
             Some(Verb::Pause | Verb::Play) => Some(Kind::Player),
             Some(Verb::Faster | Verb::Slower) => Some(Kind::Fan),
             _ => None,

@@ -30,7 +30,8 @@ struct Group<'a> {
 impl Reader<'_> {
     pub fn evaluate(&self, words: &Words, tiling: &Tiling<'_>) -> Outcome {
         let pieces: Vec<&Piece<'_>> = tiling.pieces.iter().collect();
-        let has = |test: fn(&Word) -> bool| pieces.iter().any(|piece| matches!(piece.means, Means::Word(word) if test(word)));
+        let has =
+            |test: fn(&Word) -> bool| pieces.iter().any(|piece| matches!(piece.means, Means::Word(word) if test(word)));
         let polite = has(|word| *word == Word::Polite);
         let asks = has(|word| {
             matches!(word, Word::AskIs | Word::AskWhich | Word::AskCount | Word::AskWhat | Word::AskMeasure(_))
@@ -55,7 +56,8 @@ impl Reader<'_> {
         }
         let mut all: Vec<Call> = Vec::new();
         let several = groups.len() > 1;
-        let located = groups.iter().flat_map(|group| &group.things).any(|thing| thing.placed() || thing.entities.is_some());
+        let located =
+            groups.iter().flat_map(|group| &group.things).any(|thing| thing.placed() || thing.entities.is_some());
         for group in groups {
             match self.group(&group, left_out.as_deref(), several && located) {
                 Ok(calls) => all.extend(calls),
@@ -173,8 +175,7 @@ impl Reader<'_> {
     fn effects(&self, clause: &Clause<'_>, wishes: &[Wish], id: &EntityId) -> Option<Vec<Effect>> {
         if let Some(named) = clause.choice {
             let choice = named.choices.iter().find(|choice| choice.of == *id)?;
-            let value =
-                Quantity::Option { service: choice.service, key: choice.key, value: choice.value.clone() };
+            let value = Quantity::Option { service: choice.service, key: choice.key, value: choice.value.clone() };
             let verb = clause.verb.unwrap_or(Verb::Set);
             return effect(self.house, id, &Wish { verb, value: Some(value), absolute: true });
         }
@@ -252,8 +253,10 @@ pub(super) fn clauses<'p, 'a>(words: &Words, pieces: &[&'p Piece<'a>]) -> Vec<Pi
 fn groups<'a>(words: &Words, pieces: &[&Piece<'a>], polite: bool) -> Option<Vec<Group<'a>>> {
     let parsed: Option<Vec<Clause<'a>>> =
         clauses(words, pieces).iter().map(|pieces| Clause::new(pieces, false)).collect();
-    let parsed: Vec<Clause<'a>> =
-        parsed?.into_iter().filter(|clause| clause.active() || clause.turn || clause.take || !clause.thing.empty()).collect();
+    let parsed: Vec<Clause<'a>> = parsed?
+        .into_iter()
+        .filter(|clause| clause.active() || clause.turn || clause.take || !clause.thing.empty())
+        .collect();
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut pending: Vec<Thing> = Vec::new();
     let (mut turn, mut take) = (false, false);

@@ -14,11 +14,19 @@ const ITEM_CHARS_MAX: usize = 80;
 /// Words that make an item more than one or no item at all.
 const NEVER: [&str; 8] = ["不要", "别", "don't", "dont", "do not", "not ", "never", "取消"];
 
-pub(super) fn read(text: &str, house: &House, names: &Names, in_scope: &dyn Fn(&EntityId) -> bool) -> Option<Understood> {
+pub(super) fn read(
+    text: &str,
+    house: &House,
+    names: &Names,
+    in_scope: &dyn Fn(&EntityId) -> bool,
+) -> Option<Understood> {
     let plain = clean(text, 200);
     let plain = plain.trim_end_matches(['.', '!', '。', '！', ' ']);
     let lower = plain.to_lowercase();
-    if lower.len() != plain.len() || plain.contains(['?', '？', ',', '，', ';', '；']) || NEVER.iter().any(|no| lower.contains(no)) {
+    if lower.len() != plain.len()
+        || plain.contains(['?', '？', ',', '，', ';', '；'])
+        || NEVER.iter().any(|no| lower.contains(no))
+    {
         return None;
     }
     let (item, list) = english(plain, &lower).or_else(|| chinese(plain))?;
@@ -28,13 +36,20 @@ pub(super) fn read(text: &str, house: &House, names: &Names, in_scope: &dyn Fn(&
     }
     match lists_called(list.trim(), house, names, in_scope).as_slice() {
         [] => None,
-        [id] => Some(Understood::Calls(vec![call("todo", "add_item", object(json!({"item": item})), std::slice::from_ref(id))])),
+        [id] => Some(Understood::Calls(vec![call(
+            "todo",
+            "add_item",
+            object(json!({"item": item})),
+            std::slice::from_ref(id),
+        )])),
         several => Some(Understood::Which { entities: several.to_vec() }),
     }
 }
 
 fn english<'a>(plain: &'a str, lower: &'a str) -> Option<(&'a str, &'a str)> {
-    let rest = ["please add ", "can you add ", "could you add ", "add ", "put "].iter().find_map(|verb| lower.strip_prefix(verb))?;
+    let rest = ["please add ", "can you add ", "could you add ", "add ", "put "]
+        .iter()
+        .find_map(|verb| lower.strip_prefix(verb))?;
     let start = lower.len() - rest.len();
     let (at, length) = [" to ", " on "].iter().filter_map(|word| Some((rest.rfind(word)?, word.len()))).max()?;
     let item = plain.get(start..start + at)?;
@@ -52,8 +67,26 @@ fn chinese(plain: &str) -> Option<(&str, &str)> {
         let list = ["里面", "里", "中", "上"].iter().find_map(|end| list.strip_suffix(end)).unwrap_or(list);
         return Some((item, list));
     }
+    let added = ["添加", "加入", "加"].iter().find_map(|word| plain.strip_prefix(word)?.rsplit_once('到'));
+    if let Some((item, list)) = added {
+        return Some((item, ["里面", "里", "中", "上"].iter().find_map(|end| list.strip_suffix(end)).unwrap_or(list)));
+    }
     let plain = ["往", "在", "给"].iter().find_map(|word| plain.strip_prefix(word)).unwrap_or(plain);
-    let words = ["里面添加", "里添加", "上添加", "中添加", "里加上", "里加入", "里加", "上加", "中加", "添加", "加上", "加入", "加"];
+    let words = [
+        "里面添加",
+        "里添加",
+        "上添加",
+        "中添加",
+        "里加上",
+        "里加入",
+        "里加",
+        "上加",
+        "中加",
+        "添加",
+        "加上",
+        "加入",
+        "加",
+    ];
     let (list, item) = words.iter().find_map(|word| plain.split_once(word))?;
     let item = ["一个", "一下", "个"].iter().find_map(|word| item.strip_prefix(word)).unwrap_or(item);
     Some((item, list))

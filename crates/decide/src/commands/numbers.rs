@@ -195,7 +195,8 @@ fn english(words: &Words, at: usize) -> Option<(usize, f64)> {
         ("ninety", 90.0),
     ];
     let word = |n: usize| words.words.get(at + n).map_or("", String::as_str);
-    let among = |table: &[(&str, f64)], word: &str| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    let among =
+        |table: &[(&str, f64)], word: &str| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     if word(1) == "hundred" && (word(0) == "a" || small(word(0)).is_some_and(|digit| digit > 0.0)) {
         return Some((2, small(word(0)).unwrap_or(1.0) * 100.0));
     }

@@ -154,7 +154,10 @@ impl Reader<'_> {
         };
         for test in kind.tiers() {
             let pool = self.house.entities.iter().filter(|(id, entity)| {
-                (test(id, entity) || by_its_name(kind, id, entity)) && self.listed(id, entity) && there(entity) && (search.able)(id)
+                (test(id, entity) || by_its_name(kind, id, entity))
+                    && self.listed(id, entity)
+                    && there(entity)
+                    && (search.able)(id)
             });
             let set: Vec<EntityId> = pool.map(|(id, _)| id.clone()).collect();
             if !set.is_empty() {
@@ -207,9 +210,8 @@ impl Reader<'_> {
 
 /// The rest of a name is a word for this kind.
 fn kind_from(kind: Kind, name: &Words, at: usize) -> bool {
-    words_at(name, at).any(|(length, word)| {
-        at + length == name.len() && matches!(word, Word::Kind(said, _) if *said == kind)
-    })
+    words_at(name, at)
+        .any(|(length, word)| at + length == name.len() && matches!(word, Word::Kind(said, _) if *said == kind))
 }
 
 /// A cover that no class tells apart: its name ends with the word for the kind.
@@ -224,8 +226,22 @@ pub(super) fn by_its_name(kind: Kind, id: &EntityId, entity: &Entity) -> bool {
 fn told_only(id: &EntityId) -> bool {
     matches!(
         id.domain(),
-        "sensor" | "binary_sensor" | "event" | "person" | "zone" | "sun" | "weather" | "calendar" | "device_tracker"
-            | "update" | "image" | "camera" | "todo" | "stt" | "tts" | "conversation"
+        "sensor"
+            | "binary_sensor"
+            | "event"
+            | "person"
+            | "zone"
+            | "sun"
+            | "weather"
+            | "calendar"
+            | "device_tracker"
+            | "update"
+            | "image"
+            | "camera"
+            | "todo"
+            | "stt"
+            | "tts"
+            | "conversation"
     )
 }
 

@@ -98,9 +98,10 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 /// Every known word that starts here, with its length.
 pub(super) fn words_at(words: &Words, at: usize) -> impl Iterator<Item = (usize, &'static Word)> {
     let starting = words.words.get(at).and_then(|first| KNOWN.get(first));
-    let fits = starting.into_iter().flatten().filter(move |(pattern, _)| {
-        words.has_at(at, pattern) && words.whole(at, at + pattern.len())
-    });
+    let fits = starting
+        .into_iter()
+        .flatten()
+        .filter(move |(pattern, _)| words.has_at(at, pattern) && words.whole(at, at + pattern.len()));
     fits.map(|(pattern, word)| (pattern.len(), word))
 }
 
@@ -347,7 +348,7 @@ static LISTS: LazyLock<Vec<(&'static str, Word)>> = LazyLock::new(|| {
     ("unlocked|没锁|没上锁|没锁上|没有锁|没锁好|开锁", State(Condition::Unlocked)),
     ("playing|播放|在播放|正在播放|在放", State(Condition::Playing)),
     ("unavailable|offline|离线|不在线|掉线", State(Condition::Unavailable)),
-    ("anyone home|anybody home|someone home|somebody home|motion|movement|anyone|somebody|someone|anybody|occupied|presence|有人|人|有人在|有动静", Kind(Presence, Count::Open)),
+    ("motion|movement|anyone|somebody|someone|anybody|occupied|presence|有人|人|有人在|有动静", Kind(Presence, Count::Open)),
     ("smoke|烟|烟雾|有烟", Kind(Smoke, Count::Open)),
     ("leak|leaking|water leak|a leak|漏水|有漏水", Kind(Leak, Count::Open)),
     ]

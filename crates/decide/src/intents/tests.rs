@@ -29,7 +29,12 @@ fn turning_means_what_it_does_to_the_thing() {
     check("HassTurnOff", json!({"name": "back door"}), &["lock.back_door"], "lock.unlock lock.back_door");
     check("HassTurnOff", json!({"name": "back door"}), &[], "lock.unlock lock.back_door");
     check("HassTurnOn", json!({"name": "后门"}), &[], "lock.lock lock.back_door");
-    check("HassTurnOn", json!({"name": "bedroom blinds"}), &["cover.bedroom_blinds"], "cover.open_cover cover.bedroom_blinds");
+    check(
+        "HassTurnOn",
+        json!({"name": "bedroom blinds"}),
+        &["cover.bedroom_blinds"],
+        "cover.open_cover cover.bedroom_blinds",
+    );
     check("HassTurnOff", json!({"name": "总水阀"}), &[], "valve.close_valve valve.water_main");
     check("HassTurnOn", json!({"name": "Feed the cat"}), &[], "button.press button.feed_cat");
     check("HassTurnOn", json!({"name": "早安"}), &["scene.zao_an"], "scene.turn_on scene.zao_an");
@@ -51,25 +56,85 @@ fn a_lock_among_other_things_is_not_turned() {
 
 #[test]
 fn values_become_data() {
-    check("HassLightSet", json!({"name": "bedside lamp", "brightness": 30}), &[], "light.turn_on light.bedside_lamp {\"brightness_pct\":30}");
-    check("HassLightSet", json!({"name": "mood light", "color": "red"}), &[], "light.turn_on light.living_room_strip {\"color_name\":\"red\"}");
-    check("HassLightSet", json!({"name": "desk lamp", "temperature": 3000}), &[], "light.turn_on light.desk_lamp {\"color_temp_kelvin\":3000}");
-    check("HassSetPosition", json!({"name": "living room curtain", "position": 40.0}), &[], "cover.set_cover_position cover.living_room_curtain {\"position\":40}");
-    check("HassClimateSetTemperature", json!({"name": "主卧空调", "temperature": "22"}), &[], "climate.set_temperature climate.bedroom_ac {\"temperature\":22}");
-    check("HassSetVolume", json!({"name": "kitchen speaker", "volume_level": 30}), &[], "media_player.volume_set media_player.kitchen_speaker {\"volume_level\":0.3}");
-    check("HassFanSetSpeed", json!({"name": "bedroom fan", "percentage": 50}), &[], "fan.set_percentage fan.bedroom_fan {\"percentage\":50}");
-    check("HassHumidifierSetpoint", json!({"name": "bedroom humidifier", "humidity": 55}), &[], "humidifier.set_humidity humidifier.bedroom {\"humidity\":55}");
+    check(
+        "HassLightSet",
+        json!({"name": "bedside lamp", "brightness": 30}),
+        &[],
+        "light.turn_on light.bedside_lamp {\"brightness_pct\":30}",
+    );
+    check(
+        "HassLightSet",
+        json!({"name": "mood light", "color": "red"}),
+        &[],
+        "light.turn_on light.living_room_strip {\"color_name\":\"red\"}",
+    );
+    check(
+        "HassLightSet",
+        json!({"name": "desk lamp", "temperature": 3000}),
+        &[],
+        "light.turn_on light.desk_lamp {\"color_temp_kelvin\":3000}",
+    );
+    check(
+        "HassSetPosition",
+        json!({"name": "living room curtain", "position": 40.0}),
+        &[],
+        "cover.set_cover_position cover.living_room_curtain {\"position\":40}",
+    );
+    check(
+        "HassClimateSetTemperature",
+        json!({"name": "主卧空调", "temperature": "22"}),
+        &[],
+        "climate.set_temperature climate.bedroom_ac {\"temperature\":22}",
+    );
+    check(
+        "HassSetVolume",
+        json!({"name": "kitchen speaker", "volume_level": 30}),
+        &[],
+        "media_player.volume_set media_player.kitchen_speaker {\"volume_level\":0.3}",
+    );
+    check(
+        "HassFanSetSpeed",
+        json!({"name": "bedroom fan", "percentage": 50}),
+        &[],
+        "fan.set_percentage fan.bedroom_fan {\"percentage\":50}",
+    );
+    check(
+        "HassHumidifierSetpoint",
+        json!({"name": "bedroom humidifier", "humidity": 55}),
+        &[],
+        "humidifier.set_humidity humidifier.bedroom {\"humidity\":55}",
+    );
     check("HassVacuumReturnToBase", json!({"name": "robot vacuum"}), &[], "vacuum.return_to_base vacuum.robot");
-    check("HassMediaPause", json!({"name": "kitchen speaker"}), &[], "media_player.media_pause media_player.kitchen_speaker");
+    check(
+        "HassMediaPause",
+        json!({"name": "kitchen speaker"}),
+        &[],
+        "media_player.media_pause media_player.kitchen_speaker",
+    );
     check("HassShoppingListAddItem", json!({"item": "milk "}), &[], "todo.add_item todo.shopping {\"item\":\"milk\"}");
-    check("HassListAddItem", json!({"item": "浇花", "name": "家务"}), &[], "todo.add_item todo.chores {\"item\":\"浇花\"}");
+    check(
+        "HassListAddItem",
+        json!({"item": "浇花", "name": "家务"}),
+        &[],
+        "todo.add_item todo.chores {\"item\":\"浇花\"}",
+    );
 }
 
 #[test]
 fn questions_stay_questions() {
     check("HassGetState", json!({"name": "back door", "state": "locked"}), &[], "ask Is(Locked): lock.back_door");
-    check("HassGetState", json!({"name": "outside temperature"}), &["sensor.outside_temperature"], "ask State: sensor.outside_temperature");
-    check("HassClimateGetTemperature", json!({"area": "Bathroom"}), &["climate.floor_heating"], "ask Measure(Temperature): climate.floor_heating");
+    check(
+        "HassGetState",
+        json!({"name": "outside temperature"}),
+        &["sensor.outside_temperature"],
+        "ask State: sensor.outside_temperature",
+    );
+    check(
+        "HassClimateGetTemperature",
+        json!({"area": "Bathroom"}),
+        &["climate.floor_heating"],
+        "ask Measure(Temperature): climate.floor_heating",
+    );
 }
 
 #[test]

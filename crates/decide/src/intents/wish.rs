@@ -47,6 +47,7 @@ pub(super) fn meant(house: &House, slots: &Slots<'_>) -> Option<Meant> {
         "HassVacuumReturnToBase" | "HassLawnMowerDock" => plain(Verb::Dock),
         "HassHumidifierMode" | "HassFanSetPresetMode" => preset(slots),
         "HassGetState" => state(slots),
+        "HassGetWeather" => slots.only(&WHOM).then_some(Meant::Question(Ask::State)),
         "HassClimateGetTemperature" | "HassGetTemperature" => {
             slots.only(&WHOM).then_some(Meant::Question(Ask::Measure(Measure::Temperature)))
         }
@@ -92,8 +93,24 @@ fn light(slots: &Slots<'_>) -> Option<Meant> {
 /// Home Assistant's own colour names.
 fn colour(name: &str) -> Option<&'static str> {
     const NAMES: [&str; 18] = [
-        "red", "green", "blue", "yellow", "orange", "purple", "pink", "white", "cyan", "magenta", "gold", "brown",
-        "turquoise", "violet", "teal", "lime", "indigo", "coral",
+        "red",
+        "green",
+        "blue",
+        "yellow",
+        "orange",
+        "purple",
+        "pink",
+        "white",
+        "cyan",
+        "magenta",
+        "gold",
+        "brown",
+        "turquoise",
+        "violet",
+        "teal",
+        "lime",
+        "indigo",
+        "coral",
     ];
     NAMES.into_iter().find(|known| *known == name)
 }

@@ -132,8 +132,8 @@ fn on(domain: &str, verb: Verb, id: &EntityId, house: &House) -> Option<&'static
         "vacuum" if switches => "start",
         "lawn_mower" if switches => "start_mowing",
         "button" | "input_button" if switches => "press",
-        "light" | "switch" | "fan" | "media_player" | "climate" | "humidifier" | "input_boolean" | "siren" | "remote"
-        | "water_heater" | "scene" | "script" | "automation"
+        "light" | "switch" | "fan" | "media_player" | "climate" | "humidifier" | "input_boolean" | "siren"
+        | "remote" | "water_heater" | "scene" | "script" | "automation"
             if switches =>
         {
             "turn_on"
@@ -153,8 +153,8 @@ fn off(domain: &str, verb: Verb, id: &EntityId, house: &House) -> Option<&'stati
         "valve" => "close_valve",
         "vacuum" if switches => "return_to_base",
         "lawn_mower" if switches => "dock",
-        "light" | "switch" | "fan" | "media_player" | "climate" | "humidifier" | "input_boolean" | "siren" | "remote"
-        | "water_heater" | "script" | "automation"
+        "light" | "switch" | "fan" | "media_player" | "climate" | "humidifier" | "input_boolean" | "siren"
+        | "remote" | "water_heater" | "script" | "automation"
             if switches =>
         {
             "turn_off"

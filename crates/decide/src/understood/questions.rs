@@ -128,7 +128,9 @@ impl Question {
         let state = clean(entity.value().unwrap_or("unavailable"), STATE_CHARS_MAX);
         let (value, fits) = match &self.ask {
             Ask::State => (None, None),
-            Ask::Is(condition) | Ask::Which(condition) | Ask::Count(condition) => (None, Some(condition.holds(id, entity))),
+            Ask::Is(condition) | Ask::Which(condition) | Ask::Count(condition) => {
+                (None, Some(condition.holds(id, entity)))
+            }
             Ask::Measure(measure) => (measure.of(id, entity), None),
         };
         Some(Fact { entity_id: id.clone(), state, value, unit: self.unit(house, id, entity), fits })

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use super::say;
 use crate::config::{Config, Options};
 use crate::disposable;
-use crate::understand::{self, Answer};
+use menshen::understand::{self, Answer};
 
 mod examples;
 mod paper;
@@ -168,7 +168,9 @@ async fn prompt(desk: &Desk, paper: &Paper) -> Result<bool> {
         editor = back;
         let sentence = match line {
             Ok(line) => line,
-            Err(rustyline::error::ReadlineError::Interrupted | rustyline::error::ReadlineError::Eof) => return Ok(true),
+            Err(rustyline::error::ReadlineError::Interrupted | rustyline::error::ReadlineError::Eof) => {
+                return Ok(true);
+            }
             Err(error) => return Err(error).context("this terminal cannot be read"),
         };
         if sentence.trim().is_empty() {

@@ -55,7 +55,11 @@ pub fn facts(desk: &Desk, house: &House, ask: &Ask, facts: &[Fact]) -> String {
             ([fact], _) => format!("{}: {}", name(fact), said(fact)),
             (_, []) => {
                 let condition = state_word(condition, zh);
-                if zh { format!("{} 个里没有一个{condition}", facts.len()) } else { format!("none of {} is {condition}", facts.len()) }
+                if zh {
+                    format!("{} 个里没有一个{condition}", facts.len())
+                } else {
+                    format!("none of {} is {condition}", facts.len())
+                }
             }
             (_, fitting) => {
                 let condition = state_word(condition, zh);
@@ -64,7 +68,9 @@ pub fn facts(desk: &Desk, house: &House, ask: &Ask, facts: &[Fact]) -> String {
                     (true, true) => format!("{} 个全都{condition}", facts.len()),
                     (true, false) => format!("all {} are {condition}", facts.len()),
                     (false, true) => format!("{condition}：{}（{}/{}）", listed(fitting), fitting.len(), facts.len()),
-                    (false, false) => format!("{condition}: {} ({} of {})", listed(fitting), fitting.len(), facts.len()),
+                    (false, false) => {
+                        format!("{condition}: {} ({} of {})", listed(fitting), fitting.len(), facts.len())
+                    }
                 }
             }
         },

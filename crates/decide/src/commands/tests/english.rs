@@ -78,8 +78,14 @@ fn a_place_and_a_kind() {
             "turn off the lights on the ground floor",
             "light.turn_off light.ceiling_lights light.dining_pendant light.entrance light.garage light.kitchen_counter light.kitchen_light light.kitchen_lights light.kitchen_main light.living_room_ceiling light.living_room_floor_lamp light.living_room_strip light.porch light.tv_backlight",
         ),
-        ("turn off the kids room lights and the balcony lights", "light.turn_off light.balcony light.kids_room_main light.night_light"),
-        ("turn off the lights in the bathroom and the balcony", "light.turn_off light.balcony light.bathroom light.mirror"),
+        (
+            "turn off the kids room lights and the balcony lights",
+            "light.turn_off light.balcony light.kids_room_main light.night_light",
+        ),
+        (
+            "turn off the lights in the bathroom and the balcony",
+            "light.turn_off light.balcony light.bathroom light.mirror",
+        ),
         ("turn off the bathroom and balcony lights", "light.turn_off light.balcony light.bathroom light.mirror"),
         ("turn on the bedroom AC", "which climate.bedroom_ac switch.ac"),
         ("turn on the AC", "switch.turn_on switch.ac"),
@@ -92,7 +98,10 @@ fn a_place_and_a_kind() {
         ("close all the curtains", "cover.close_cover cover.bedroom_curtain cover.living_room_curtain"),
         ("open the curtains", "which cover.bedroom_curtain cover.living_room_curtain"),
         ("turn on the light on the balcony", "light.turn_on light.balcony"),
-        ("turn off everything in the bathroom", "climate.turn_off climate.floor_heating; fan.turn_off fan.bathroom_exhaust; light.turn_off light.bathroom light.mirror"),
+        (
+            "turn off everything in the bathroom",
+            "climate.turn_off climate.floor_heating; fan.turn_off fan.bathroom_exhaust; light.turn_off light.bathroom light.mirror",
+        ),
     ]);
 }
 
@@ -112,25 +121,52 @@ fn values() {
         ("set the mood light color to green", "light.turn_on light.living_room_strip {\"color_name\":\"green\"}"),
         ("set the desk lamp to warm white", "light.turn_on light.desk_lamp {\"color_temp_kelvin\":2700}"),
         ("set the desk lamp to 4000 K", "light.turn_on light.desk_lamp {\"color_temp_kelvin\":4000}"),
-        ("set the bedroom air conditioner to 24 degrees", "climate.set_temperature climate.bedroom_ac {\"temperature\":24}"),
-        ("set the floor heating to 21.5 degrees", "climate.set_temperature climate.floor_heating {\"temperature\":21.5}"),
+        (
+            "set the bedroom air conditioner to 24 degrees",
+            "climate.set_temperature climate.bedroom_ac {\"temperature\":24}",
+        ),
+        (
+            "set the floor heating to 21.5 degrees",
+            "climate.set_temperature climate.floor_heating {\"temperature\":21.5}",
+        ),
         ("set the bedroom air conditioner to 77°F", "climate.set_temperature climate.bedroom_ac {\"temperature\":25}"),
         ("set the temperature in the bedroom to 23", "climate.set_temperature climate.bedroom_ac {\"temperature\":23}"),
         ("make the bedroom air conditioner warmer", "climate.set_temperature climate.bedroom_ac {\"temperature\":27}"),
-        ("turn down the bedroom air conditioner by 2 degrees", "climate.set_temperature climate.bedroom_ac {\"temperature\":24}"),
-        ("set the living room air conditioner to cool", "climate.set_hvac_mode climate.living_room_ac {\"hvac_mode\":\"cool\"}"),
-        ("set the water heater to 50 degrees", "water_heater.set_temperature water_heater.bathroom {\"temperature\":50}"),
+        (
+            "turn down the bedroom air conditioner by 2 degrees",
+            "climate.set_temperature climate.bedroom_ac {\"temperature\":24}",
+        ),
+        (
+            "set the living room air conditioner to cool",
+            "climate.set_hvac_mode climate.living_room_ac {\"hvac_mode\":\"cool\"}",
+        ),
+        (
+            "set the water heater to 50 degrees",
+            "water_heater.set_temperature water_heater.bathroom {\"temperature\":50}",
+        ),
         ("set the living room curtain to 40%", "cover.set_cover_position cover.living_room_curtain {\"position\":40}"),
-        ("open the living room curtain halfway", "cover.set_cover_position cover.living_room_curtain {\"position\":50}"),
+        (
+            "open the living room curtain halfway",
+            "cover.set_cover_position cover.living_room_curtain {\"position\":50}",
+        ),
         ("open the bedroom curtain to 70 percent", "cover.set_cover_position cover.bedroom_curtain {\"position\":70}"),
         ("set the bedroom fan to 60%", "fan.set_percentage fan.bedroom_fan {\"percentage\":60}"),
         ("set the bedroom fan speed to low", "fan.set_percentage fan.bedroom_fan {\"percentage\":33}"),
         ("set the air purifier to sleep mode", "fan.set_preset_mode fan.air_purifier {\"preset_mode\":\"sleep\"}"),
-        ("set the volume of the living room TV to 20%", "media_player.volume_set media_player.living_room_tv {\"volume_level\":0.2}"),
-        ("set the kitchen speaker volume to 35", "media_player.volume_set media_player.kitchen_speaker {\"volume_level\":0.35}"),
+        (
+            "set the volume of the living room TV to 20%",
+            "media_player.volume_set media_player.living_room_tv {\"volume_level\":0.2}",
+        ),
+        (
+            "set the kitchen speaker volume to 35",
+            "media_player.volume_set media_player.kitchen_speaker {\"volume_level\":0.35}",
+        ),
         ("turn up the kitchen speaker", "media_player.volume_set media_player.kitchen_speaker {\"volume_level\":0.5}"),
         ("mute the living room TV", "media_player.volume_mute media_player.living_room_tv {\"is_volume_muted\":true}"),
-        ("switch the living room TV to Netflix", "media_player.select_source media_player.living_room_tv {\"source\":\"Netflix\"}"),
+        (
+            "switch the living room TV to Netflix",
+            "media_player.select_source media_player.living_room_tv {\"source\":\"Netflix\"}",
+        ),
         ("set the washer program to 快洗", "select.select_option select.washer_program {\"option\":\"快洗\"}"),
         ("set house mode to Away", "input_select.select_option input_select.house_mode {\"option\":\"Away\"}"),
         ("set the bedroom humidifier to 55%", "humidifier.set_humidity humidifier.bedroom {\"humidity\":55}"),
@@ -139,7 +175,10 @@ fn values() {
         ("add fish and chips to my shopping list", "todo.add_item todo.shopping {\"item\":\"fish and chips\"}"),
         ("add water the plants to chores", "todo.add_item todo.chores {\"item\":\"water the plants\"}"),
         ("start the door timer for 5 minutes", "timer.start timer.door_timer {\"duration\":\"00:05:00\"}"),
-        ("set the bedroom lights to 40%", "light.turn_on light.bed_light light.bedroom_main light.bedside_lamp {\"brightness_pct\":40}"),
+        (
+            "set the bedroom lights to 40%",
+            "light.turn_on light.bed_light light.bedroom_main light.bedside_lamp {\"brightness_pct\":40}",
+        ),
     ]);
 }
 
@@ -147,11 +186,26 @@ fn values() {
 fn several_at_once() {
     check_all(&[
         ("turn on the desk lamp and the study light", "light.turn_on light.desk_lamp light.study_main"),
-        ("turn on the desk lamp and close the study shade", "light.turn_on light.desk_lamp; cover.close_cover cover.study_shade"),
-        ("turn off the TV backlight, then lock the back door", "light.turn_off light.tv_backlight; lock.lock lock.back_door"),
-        ("turn the desk lamp on and the study light off", "light.turn_on light.desk_lamp; light.turn_off light.study_main"),
-        ("set the desk lamp to 30% and the study light to 50%", "light.turn_on light.desk_lamp {\"brightness_pct\":30}; light.turn_on light.study_main {\"brightness_pct\":50}"),
-        ("turn off the lights and the fan in the bathroom", "light.turn_off light.bathroom light.mirror; fan.turn_off fan.bathroom_exhaust"),
+        (
+            "turn on the desk lamp and close the study shade",
+            "light.turn_on light.desk_lamp; cover.close_cover cover.study_shade",
+        ),
+        (
+            "turn off the TV backlight, then lock the back door",
+            "light.turn_off light.tv_backlight; lock.lock lock.back_door",
+        ),
+        (
+            "turn the desk lamp on and the study light off",
+            "light.turn_on light.desk_lamp; light.turn_off light.study_main",
+        ),
+        (
+            "set the desk lamp to 30% and the study light to 50%",
+            "light.turn_on light.desk_lamp {\"brightness_pct\":30}; light.turn_on light.study_main {\"brightness_pct\":50}",
+        ),
+        (
+            "turn off the lights and the fan in the bathroom",
+            "light.turn_off light.bathroom light.mirror; fan.turn_off fan.bathroom_exhaust",
+        ),
         ("lock the back door and tell me a joke", "nothing"),
         ("turn on the desk lamp and frobnicate the fan", "nothing"),
         ("turn off the bathroom lights except the mirror light", "light.turn_off light.bathroom"),

@@ -76,7 +76,10 @@ fn a_place_and_a_kind() {
         ("打开浴室的风扇", "fan.turn_on fan.bathroom_exhaust"),
         ("把客厅的电视关掉", "media_player.turn_off media_player.living_room_tv"),
         ("餐厅的灯全部打开", "light.turn_on light.dining_pendant"),
-        ("客厅，关灯", "light.turn_off light.ceiling_lights light.living_room_ceiling light.living_room_floor_lamp light.living_room_strip light.tv_backlight"),
+        (
+            "客厅，关灯",
+            "light.turn_off light.ceiling_lights light.living_room_ceiling light.living_room_floor_lamp light.living_room_strip light.tv_backlight",
+        ),
         ("把阳台和浴室的灯关掉", "light.turn_off light.balcony light.bathroom light.mirror"),
         ("把浴室的灯和风扇关掉", "light.turn_off light.bathroom light.mirror; fan.turn_off fan.bathroom_exhaust"),
         (
@@ -159,10 +162,14 @@ fn values() {
         ("热水器调到50度", "water_heater.set_temperature water_heater.bathroom {\"temperature\":50}"),
         ("鱼缸温度调到26度", "number.set_value number.aquarium_temperature {\"value\":26}"),
         ("把牛奶加到购物清单", "todo.add_item todo.shopping {\"item\":\"牛奶\"}"),
+        ("添加牛奶到购物清单", "todo.add_item todo.shopping {\"item\":\"牛奶\"}"),
         ("购物清单加鸡蛋", "todo.add_item todo.shopping {\"item\":\"鸡蛋\"}"),
         ("在购物清单里添加洗洁精", "todo.add_item todo.shopping {\"item\":\"洗洁精\"}"),
         ("启动厨房计时器五分钟", "timer.start timer.kitchen {\"duration\":\"00:05:00\"}"),
-        ("把主卧的灯调到40%", "light.turn_on light.bed_light light.bedroom_main light.bedside_lamp {\"brightness_pct\":40}"),
+        (
+            "把主卧的灯调到40%",
+            "light.turn_on light.bed_light light.bedroom_main light.bedside_lamp {\"brightness_pct\":40}",
+        ),
     ]);
 }
 
@@ -171,7 +178,10 @@ fn several_at_once() {
     check_all(&[
         ("打开台灯和书房灯", "light.turn_on light.desk_lamp light.study_main"),
         ("打开台灯，拉上书房遮光帘", "light.turn_on light.desk_lamp; cover.close_cover cover.study_shade"),
-        ("先关掉电视再关掉电视背光", "media_player.turn_off media_player.living_room_tv; light.turn_off light.tv_backlight"),
+        (
+            "先关掉电视再关掉电视背光",
+            "media_player.turn_off media_player.living_room_tv; light.turn_off light.tv_backlight",
+        ),
         ("把台灯打开，书房灯关掉", "light.turn_on light.desk_lamp; light.turn_off light.study_main"),
         ("关掉电视然后锁上前门", "media_player.turn_off media_player.living_room_tv; lock.lock lock.entrance_door"),
         ("打开台灯、书房灯和走廊灯", "light.turn_on light.desk_lamp light.hallway light.study_main"),

@@ -52,7 +52,9 @@ fn an_answer_tells_what_the_house_shows() {
     let facts = question.facts(&FAMILY);
     assert_eq!(facts.len(), 2);
     assert!(facts.iter().all(|fact| fact.state == "off" && fact.fits == Some(false)));
-    let Some(Understood::Question(question)) = read("客厅多少度", &FAMILY, |_| true) else { panic!("not understood") };
+    let Some(Understood::Question(question)) = read("客厅多少度", &FAMILY, |_| true) else {
+        panic!("not understood")
+    };
     let facts = question.facts(&FAMILY);
     assert_eq!((facts[0].value, facts[0].unit.as_deref()), (Some(22.5), Some("°C")));
 }

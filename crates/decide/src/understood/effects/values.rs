@@ -25,7 +25,11 @@ pub enum Quantity {
     Mode(Mode),
     Seconds(i64),
     /// One of the entity's own options: service, key and value.
-    Option { service: &'static str, key: &'static str, value: String },
+    Option {
+        service: &'static str,
+        key: &'static str,
+        value: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,13 +178,7 @@ fn position(domain: &str, value: &Quantity) -> Option<Vec<Effect>> {
     Some(vec![named(domain, &format!("set_{domain}_position"), json!({"position": whole(percent)}))])
 }
 
-fn temperature(
-    house: &House,
-    id: &EntityId,
-    entity: &Entity,
-    verb: Verb,
-    value: &Quantity,
-) -> Option<Vec<Effect>> {
+fn temperature(house: &House, id: &EntityId, entity: &Entity, verb: Verb, value: &Quantity) -> Option<Vec<Effect>> {
     let domain = id.domain();
     if let Quantity::Mode(mode) = value {
         return hvac_mode(domain, entity, *mode);

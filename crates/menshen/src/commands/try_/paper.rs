@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::examples::examples;
 use super::{put, say};
-use crate::understand::told::word;
-use crate::understand::{Answer, Moved, Named, Reader, Step, What};
+use menshen::understand::told::word;
+use menshen::understand::{Answer, Moved, Named, Reader, Step, What};
 
 /// At most so many things are shown one by one.
 const ROWS_MAX: usize = 12;
@@ -81,7 +81,11 @@ impl Paper {
                 put(&format!("  {}", self.ink(Ink::Good, sentence)))
             }
             What::Which => {
-                self.understood(answer.by, say(language, "several things fit; nothing was done", "有多个符合；没有执行任何操作"), language)?;
+                self.understood(
+                    answer.by,
+                    say(language, "several things fit; nothing was done", "有多个符合；没有执行任何操作"),
+                    language,
+                )?;
                 put(&format!("  {}", say(language, "Which one?", "请说明是哪一个：")))?;
                 self.names(&answer.matched)
             }
@@ -119,15 +123,21 @@ impl Paper {
         if let Some(reason) = step.answer.pointer("/match/reason").and_then(Value::as_str) {
             put(&format!("  {}", self.ink(Ink::Dim, reason)))?;
         }
-        for moved in step.moved.iter().take(ROWS_MAX) {
+        // What changed or failed is seen first, and what was so before last.
+        let mut rows: Vec<&Moved> = step.moved.iter().collect();
+        rows.sort_by_key(|moved| moved.before == moved.after && moved.outcome != "failed");
+        for moved in rows.into_iter().take(ROWS_MAX) {
             self.moved(moved, language)?;
         }
         if step.moved.len() > ROWS_MAX {
             let more = step.moved.len() - ROWS_MAX;
-            put(&format!("  {}", match language {
-                Language::English => format!("and {more} more"),
-                Language::Chinese => format!("还有 {more} 个"),
-            }))?;
+            put(&format!(
+                "  {}",
+                match language {
+                    Language::English => format!("and {more} more"),
+                    Language::Chinese => format!("还有 {more} 个"),
+                }
+            ))?;
         }
         if step.refused() {
             return self.refused(step, language);
