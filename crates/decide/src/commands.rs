@@ -72,16 +72,19 @@ pub fn read(text: &str, house: &House, in_scope: impl Fn(&EntityId) -> bool) -> 
     lists::read(text, house, &names, &in_scope)
 }
 
-/// What one tiling comes to. A name that cannot do it and is the word for a kind, too, was meant as
-/// the word.
+/// What one tiling comes to. A name that cannot do it and is a known word or a place, too (a player
+/// called Bedroom), was meant as that.
 fn outcome(reader: &Reader<'_>, words: &Words, tiling: &Tiling<'_>) -> Outcome {
     let outcome = reader.evaluate(words, tiling);
-    let also_kind = |piece: &tile::Piece<'_>| {
-        let kind = |(length, word): (usize, &Word)| piece.from + length == piece.to && matches!(word, Word::Kind(..));
-        matches!(piece.means, Means::Entity(_)) && vocabulary::words_at(words, piece.from).any(kind)
+    let also_else = |piece: &tile::Piece<'_>| {
+        let word = || vocabulary::words_at(words, piece.from).any(|(length, _)| piece.from + length == piece.to);
+        match piece.means {
+            Means::Entity(named) => !named.areas.is_empty() || !named.floors.is_empty() || word(),
+            _ => false,
+        }
     };
     match outcome {
-        Outcome::Nothing if tiling.pieces.iter().any(also_kind) => Outcome::Senseless,
+        Outcome::Nothing if tiling.pieces.iter().any(also_else) => Outcome::Senseless,
         outcome => outcome,
     }
 }

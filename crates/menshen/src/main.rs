@@ -7,7 +7,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 mod commands;
 mod config;
 mod disposable;
-mod understand;
 
 /// A house that a language model can run and cannot be talked into opening.
 #[derive(Parser)]

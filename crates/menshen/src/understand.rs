@@ -9,6 +9,7 @@ use std::sync::Arc;
 use decide::gate::{Call, Language};
 use decide::house::{Entity, EntityId, House};
 use decide::macros::{Basis, Hit, Match, candidates, match_phrase};
+use decide::text::fold;
 use decide::understood::{Ask, Fact, Understood};
 use decide::{commands, intents};
 use mcp::Desk;
@@ -133,11 +134,12 @@ async fn read(desk: &Desk, house: &House, text: &str) -> (Option<Reading>, Vec<E
     let view = desk.view(house);
     let shown = |id: &EntityId, entity: &Entity| !entity.info.hidden && view.shows(id, entity);
     let found = match_phrase(text, &candidates(house, shown));
-    if named_so(&found) {
+    let in_scope = |id: &EntityId| house.entity(id.as_str()).is_some_and(|entity| view.shows(id, entity));
+    let command = commands::read(text, house, in_scope);
+    if named_so(&found) && !command.as_ref().is_some_and(|command| named_longer(house, text, command, &found)) {
         return (Some(as_macro(found)), vec![]);
     }
-    let in_scope = |id: &EntityId| house.entity(id.as_str()).is_some_and(|entity| view.shows(id, entity));
-    if let Some(understood) = commands::read(text, house, in_scope) {
+    if let Some(understood) = command {
         return (Some(Reading::Plain(Reader::Command, understood)), vec![]);
     }
     let near = match found {
@@ -161,6 +163,21 @@ fn named_so(found: &Match) -> bool {
         Match::Ambiguous(hits) => hits.iter().all(exact),
         Match::None(_) => false,
     }
+}
+
+/// 打开派对模式 names the helper 派对模式 in full, and the scene 派对 only in part.
+fn named_longer(house: &House, text: &str, command: &Understood, found: &Match) -> bool {
+    let said = fold(text);
+    let longest = |ids: &[EntityId]| {
+        let names = ids.iter().filter_map(|id| house.entity(id.as_str())).flat_map(|entity| &entity.info.names);
+        names.map(|name| fold(name)).filter(|name| said.find(name).is_some()).map(|name| name.weight()).max()
+    };
+    let macros: Vec<EntityId> = match found {
+        Match::One(hit) => vec![hit.entity_id.clone()],
+        Match::Ambiguous(hits) => hits.iter().map(|hit| hit.entity_id.clone()).collect(),
+        Match::None(_) => vec![],
+    };
+    longest(&command.entities()) > longest(&macros)
 }
 
 fn as_macro(found: Match) -> Reading {

@@ -254,6 +254,8 @@ impl<'a> Clause<'a> {
         let each = self.values.iter().all(|value| match value {
             // "At 7" may be a time.
             Quantity::Number(_) => said_to || self.by || (self.thing.measure.is_some() && !self.at),
+            // "Night light pink"; but a pink night light is another thing.
+            Quantity::Colour(_) if self.thing.entities.is_some() && self.thing_at < self.verb_at => true,
             Quantity::Colour(_) | Quantity::Level(_) => {
                 said_to || self.turn || self.verb.is_some() || self.thing.measure.is_some() || self.colour
             }

@@ -67,6 +67,10 @@ fn chinese(plain: &str) -> Option<(&str, &str)> {
         let list = ["里面", "里", "中", "上"].iter().find_map(|end| list.strip_suffix(end)).unwrap_or(list);
         return Some((item, list));
     }
+    let added = ["添加", "加入", "加"].iter().find_map(|word| plain.strip_prefix(word)?.rsplit_once('到'));
+    if let Some((item, list)) = added {
+        return Some((item, ["里面", "里", "中", "上"].iter().find_map(|end| list.strip_suffix(end)).unwrap_or(list)));
+    }
     let plain = ["往", "在", "给"].iter().find_map(|word| plain.strip_prefix(word)).unwrap_or(plain);
     let words = [
         "里面添加",

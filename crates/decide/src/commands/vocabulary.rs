@@ -348,7 +348,7 @@ static LISTS: LazyLock<Vec<(&'static str, Word)>> = LazyLock::new(|| {
     ("unlocked|没锁|没上锁|没锁上|没有锁|没锁好|开锁", State(Condition::Unlocked)),
     ("playing|播放|在播放|正在播放|在放", State(Condition::Playing)),
     ("unavailable|offline|离线|不在线|掉线", State(Condition::Unavailable)),
-    ("anyone home|anybody home|someone home|somebody home|motion|movement|anyone|somebody|someone|anybody|occupied|presence|有人|人|有人在|有动静", Kind(Presence, Count::Open)),
+    ("motion|movement|anyone|somebody|someone|anybody|occupied|presence|有人|人|有人在|有动静", Kind(Presence, Count::Open)),
     ("smoke|烟|烟雾|有烟", Kind(Smoke, Count::Open)),
     ("leak|leaking|water leak|a leak|漏水|有漏水", Kind(Leak, Count::Open)),
     ]

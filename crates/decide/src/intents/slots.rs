@@ -119,6 +119,7 @@ impl<'a> Slots<'a> {
     fn only_one(&self, house: &House, able: &dyn Fn(&EntityId) -> bool) -> Option<Targets> {
         let domain = match self.intent {
             "HassClimateSetTemperature" | "HassClimateGetTemperature" => "climate",
+            "HassGetWeather" => "weather",
             intent if intent.starts_with("HassMedia") || intent.starts_with("HassSetVolume") => "media_player",
             intent if intent.starts_with("HassVacuum") => "vacuum",
             intent if intent.starts_with("HassLawnMower") => "lawn_mower",

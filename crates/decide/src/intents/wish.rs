@@ -47,6 +47,7 @@ pub(super) fn meant(house: &House, slots: &Slots<'_>) -> Option<Meant> {
         "HassVacuumReturnToBase" | "HassLawnMowerDock" => plain(Verb::Dock),
         "HassHumidifierMode" | "HassFanSetPresetMode" => preset(slots),
         "HassGetState" => state(slots),
+        "HassGetWeather" => slots.only(&WHOM).then_some(Meant::Question(Ask::State)),
         "HassClimateGetTemperature" | "HassGetTemperature" => {
             slots.only(&WHOM).then_some(Meant::Question(Ask::Measure(Measure::Temperature)))
         }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use super::say;
 use crate::config::{Config, Options};
 use crate::disposable;
-use crate::understand::{self, Answer};
+use menshen::understand::{self, Answer};
 
 mod examples;
 mod paper;

@@ -52,12 +52,18 @@ pub fn reached(preview: &Value) -> Vec<EntityId> {
     ids
 }
 
-/// What a macro moved, once the house is quiet.
+/// What a macro moved, what it reaches and left as it was, once the house is quiet.
 pub async fn settled(desk: &Desk, before: &House, reached: &[EntityId]) -> Vec<Moved> {
     let mut changes = desk.connection.changes();
     let until = Instant::now() + SETTLE;
     while let Ok(Ok(())) = timeout_at(until.min(Instant::now() + QUIET), changes.changed()).await {}
     let after = desk.connection.house();
+    // What moved beyond what could be read of the macro (all lights of a room) is told, too.
+    let known = |id: &EntityId| reached.contains(id);
+    let also = after.entities.iter().filter(|(id, entity)| {
+        moves(id) && !known(id) && before.entity(id.as_str()).is_some_and(|it| it.value() != entity.value())
+    });
+    let also: Vec<EntityId> = also.map(|(id, _)| id.clone()).collect();
     let one = |id: &EntityId| {
         let mut moved = moved(desk, id, before, &after, "as_it_was".to_owned());
         if moved.before != moved.after {
@@ -65,7 +71,34 @@ pub async fn settled(desk: &Desk, before: &House, reached: &[EntityId]) -> Vec<M
         }
         moved
     };
-    reached.iter().filter(|id| after.entity(id.as_str()).is_some()).map(one).collect()
+    reached.iter().filter(|id| after.entity(id.as_str()).is_some()).chain(&also).map(one).collect()
+}
+
+/// A thing that a macro can move, and that does not move by itself.
+fn moves(id: &EntityId) -> bool {
+    matches!(
+        id.domain(),
+        "light"
+            | "switch"
+            | "lock"
+            | "cover"
+            | "valve"
+            | "climate"
+            | "fan"
+            | "media_player"
+            | "vacuum"
+            | "lawn_mower"
+            | "humidifier"
+            | "water_heater"
+            | "siren"
+            | "alarm_control_panel"
+            | "input_boolean"
+            | "input_select"
+            | "input_number"
+            | "select"
+            | "number"
+            | "timer"
+    )
 }
 
 fn moved(desk: &Desk, id: &EntityId, before: &House, after: &House, outcome: String) -> Moved {
@@ -92,10 +125,11 @@ pub fn state(id: &EntityId, entity: &Entity) -> String {
         let colour = entity.attribute("rgb_color")?.as_array()?.iter().map(Value::to_string).collect::<Vec<_>>();
         Some(format!("rgb {}", colour.join(",")))
     };
-    let also = match id.domain() {
-        "light" if text("color_mode").is_some_and(|mode| !matches!(&*mode, "onoff" | "brightness")) => colour(),
-        "fan" => text("preset_mode"),
-        "media_player" => text("source"),
+    let also = match (id.domain(), text("color_mode").as_deref()) {
+        ("light", Some("color_temp")) => number("color_temp_kelvin").map(|kelvin| format!("{kelvin:.0} K")),
+        ("light", Some("hs" | "xy" | "rgb" | "rgbw" | "rgbww")) => colour(),
+        ("fan", _) => text("preset_mode"),
+        ("media_player", _) => text("source"),
         _ => None,
     };
     [Some(value), more, also].into_iter().flatten().collect::<Vec<_>>().join(" ")

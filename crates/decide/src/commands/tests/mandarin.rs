@@ -162,6 +162,7 @@ fn values() {
         ("热水器调到50度", "water_heater.set_temperature water_heater.bathroom {\"temperature\":50}"),
         ("鱼缸温度调到26度", "number.set_value number.aquarium_temperature {\"value\":26}"),
         ("把牛奶加到购物清单", "todo.add_item todo.shopping {\"item\":\"牛奶\"}"),
+        ("添加牛奶到购物清单", "todo.add_item todo.shopping {\"item\":\"牛奶\"}"),
         ("购物清单加鸡蛋", "todo.add_item todo.shopping {\"item\":\"鸡蛋\"}"),
         ("在购物清单里添加洗洁精", "todo.add_item todo.shopping {\"item\":\"洗洁精\"}"),
         ("启动厨房计时器五分钟", "timer.start timer.kitchen {\"duration\":\"00:05:00\"}"),

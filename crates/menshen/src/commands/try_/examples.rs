@@ -2,7 +2,7 @@
 //! is proposed was understood first.
 
 use decide::gate::Language;
-use decide::house::{EntityId, House};
+use decide::house::{Entity, EntityId, House};
 use decide::macros::{Match, Moment, candidates, match_phrase};
 use decide::{commands, understood::Understood};
 use mcp::Desk;
@@ -44,7 +44,8 @@ fn lights(desk: &Desk, house: &House, language: Language) -> Option<String> {
 }
 
 fn lock(desk: &Desk, house: &House, language: Language) -> Option<String> {
-    let names = house.domain("lock").flat_map(|(_, entity)| &entity.info.names);
+    let plain = |entity: &Entity| house.area_of(entity).is_some() && entity.members().next().is_none();
+    let names = house.domain("lock").filter(|(_, entity)| plain(entity)).flat_map(|(_, entity)| &entity.info.names);
     let sentence = |name: &str| match language {
         Language::Chinese => format!("解锁{name}"),
         Language::English => format!("unlock the {}", name.to_lowercase()),

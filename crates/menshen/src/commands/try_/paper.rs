@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::examples::examples;
 use super::{put, say};
-use crate::understand::told::word;
-use crate::understand::{Answer, Moved, Named, Reader, Step, What};
+use menshen::understand::told::word;
+use menshen::understand::{Answer, Moved, Named, Reader, Step, What};
 
 /// At most so many things are shown one by one.
 const ROWS_MAX: usize = 12;
@@ -123,7 +123,10 @@ impl Paper {
         if let Some(reason) = step.answer.pointer("/match/reason").and_then(Value::as_str) {
             put(&format!("  {}", self.ink(Ink::Dim, reason)))?;
         }
-        for moved in step.moved.iter().take(ROWS_MAX) {
+        // What changed or failed is seen first, and what was so before last.
+        let mut rows: Vec<&Moved> = step.moved.iter().collect();
+        rows.sort_by_key(|moved| moved.before == moved.after && moved.outcome != "failed");
+        for moved in rows.into_iter().take(ROWS_MAX) {
             self.moved(moved, language)?;
         }
         if step.moved.len() > ROWS_MAX {
