@@ -1,12 +1,9 @@
 //! Roads by which a call could open the house, each closed. A test's name is what holds.
 // Some of these tests are about how long the gate takes.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+use super::small::{Small, id, on, unlock};
 use decide::gate::{Grant, Guard, ServiceRule, Verdict};
 use serde_json::{Value, json};
-use small::{Small, id, on, unlock};
-
-mod small;
 
 /// A trigger of the state kind.
 fn state(entity: &str, rest: Value) -> Value {

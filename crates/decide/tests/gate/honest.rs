@@ -1,11 +1,8 @@
 //! Honest requests that cannot open the house: none is refused or asked. A test's name is what holds.
-#![allow(clippy::unwrap_used)]
 
+use super::small::{Small, id, on, unlock};
 use decide::gate::{Grant, ServiceRule, Verdict};
 use serde_json::{Value, json};
-use small::{Small, id, on, unlock};
-
-mod small;
 
 fn area(mut small: Small, entities: &[&str]) -> Small {
     small.json["areas"]["kitchen"] = json!({ "name": "Kitchen", "floor_id": null });

@@ -1,19 +1,16 @@
 //! What holds for any call, any policy and any body: order and spelling do not matter, more guards
 //! and more entities never make a verdict milder, and a plan holds only what was judged.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use super::small::{Small, unlock};
 use decide::gate::{Call, Decision, Facts, Grant, Guard, InFlight, Origin, Policy, Problem, Verdict, judge, may_open};
 use decide::house::{EntityId, House};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
-use small::{Small, unlock};
-
-mod small;
 
 static NEWEST: LazyLock<Small> = LazyLock::new(|| recorded("2026.11.0"));
 static OLDER: LazyLock<Small> = LazyLock::new(|| recorded("2024.3.3"));
@@ -272,7 +269,7 @@ if let Ok(decision) = verdict(&HOUSES[0], &policy, &call) {
         let (domain, service) = name.split_once('.').unwrap();
         let fit: Vec<&String> = ids.iter().filter(|id| id.starts_with(domain) || *id == "group.some").collect();
         let target = fit[which.index(fit.len())].clone();
-        let call = with_ids(domain, service, &[small::id(&target)]);
+        let call = with_ids(domain, service, &[super::small::id(&target)]);
         let before = rank(&small.judge(&call));
         let labelled = small.clone().info(&target, "labels", json!(["guard"]));
         prop_assert!(rank(&labelled.judge(&call)) >= before, "label {} {}", name, target);
@@ -367,8 +364,8 @@ if let Ok(decision) = verdict(&HOUSES[0], &policy, &call) {
         small.asks("automation.trigger", json!({ "entity_id": "automation.b" }));
         small.asks("light.turn_on", json!({ "entity_id": "light.lamp" }));
         small.asks("scene.turn_on", json!({ "entity_id": "scene.c" }));
-        _ = small.judge(&small::call("script.turn_off", json!({ "entity_id": "script.a" })));
-        _ = small.judge(&small::call("automation.turn_off", json!({ "entity_id": "automation.b" })));
+        _ = small.judge(&super::small::call("script.turn_off", json!({ "entity_id": "script.a" })));
+        _ = small.judge(&super::small::call("automation.turn_off", json!({ "entity_id": "automation.b" })));
     }
 }
 
@@ -426,7 +423,7 @@ fn no_allowed_plan_of_a_recorded_house_opens_a_guarded_entity() {
                     let key = if name.contains("tilt") { "tilt_position" } else { "position" };
                     data[key] = 40.into();
                 }
-                let Ok(decision) = judge(&facts, Origin::Model, &small::call(name, data)) else { continue };
+                let Ok(decision) = judge(&facts, Origin::Model, &super::small::call(name, data)) else { continue };
                 if decision.verdict != Verdict::Allow {
                     asked += 1;
                     continue;
