@@ -13,42 +13,33 @@ use serde_json::{Map, Value, json};
 
 use crate::link::{Missed, body};
 use crate::links::Links;
-use crate::picture::Keeper;
+use crate::picture::{Keeper, ReadBody};
 
 /// Bodies that are asked for at the same time.
 const READING_AT_ONCE_MAX: usize = 16;
-/// Longest wait for one body.
-const BODY_SECS_MAX: u64 = 10;
+/// Limit: Longest wait for one body.
+const BODY_MAX: Duration = Duration::from_secs(10);
 
 /// Reads the bodies of these macros and draws them.
 pub(crate) async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, ids: BTreeSet<EntityId>) {
     let house = keeper.house();
-    let read: Vec<(EntityId, Option<Body>)> = futures_util::stream::iter(ids)
+    let reading = keeper.begin_reading();
+    let read: Vec<ReadBody> = futures_util::stream::iter(ids)
         .map(|id| {
             let (links, house) = (links.clone(), house.clone());
             async move {
                 let body = read_one(&links, &house, &id).await;
-                (id, body)
+                let related = match &body {
+                    Some(Body::Unreadable(_)) if id.domain() == "automation" => related(&links, &id).await,
+                    _ => Vec::new(),
+                };
+                ReadBody { id, body, related }
             }
         })
         .buffer_unordered(READING_AT_ONCE_MAX)
         .collect()
         .await;
-    keeper.draw(|picture| {
-        picture.bodies(|bodies| {
-            for (id, body) in read {
-                let kind = match id.domain() {
-                    "script" => &mut bodies.scripts,
-                    "scene" => &mut bodies.scenes,
-                    _ => &mut bodies.automations,
-                };
-                match body {
-                    Some(body) => drop(kind.insert(id, body)),
-                    None => drop(kind.remove(&id)),
-                }
-            }
-        });
-    });
+    keeper.draw(|picture| picture.bodies(reading, read));
 }
 
 /// Nothing for a macro that is not loaded: it cannot run.
@@ -67,7 +58,7 @@ fn unreadable(why: &str) -> Body {
 }
 
 async fn ask(links: &Links, command: String) -> Result<Value, Body> {
-    match links.reading.ask(command, None, Duration::from_secs(BODY_SECS_MAX)).await {
+    match links.reading.ask(command, None, BODY_MAX).await {
         Ok(reply) => reply.value("a body").map_err(|_| unreadable("malformed")),
         Err(Missed::House { code, .. }) => Err(unreadable(&code)),
         Err(Missed::NotSent(_) | Missed::Unknown(_)) => Err(unreadable("timeout")),
@@ -96,6 +87,14 @@ async fn config(links: &Links, domain: &str, id: &EntityId) -> Body {
     }
 }
 
+/// What an automation has to do with, where that is all that may be seen of it.
+async fn related(links: &Links, id: &EntityId) -> Vec<EntityId> {
+    let command = body("search/related", json!({ "item_type": "automation", "item_id": id }));
+    let Ok(answer) = ask(links, command).await else { return Vec::new() };
+    let entities = answer["entity"].as_array().into_iter().flatten();
+    entities.filter_map(|id| EntityId::parse(id.as_str()?)).collect()
+}
+
 /// As Home Assistant does it: what the macro itself says wins over its blueprint.
 fn overlaid(mut filled: Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
     filled.extend(own);
@@ -116,7 +115,7 @@ async fn scene(links: &Links, entity: &Entity) -> Body {
         path.push(id);
     }
     let request = links.http.get(url).bearer_auth(links.reading_token.reveal());
-    let response = match request.timeout(Duration::from_secs(BODY_SECS_MAX)).send().await {
+    let response = match request.timeout(BODY_MAX).send().await {
         Ok(response) => response,
         Err(_) => return unreadable("timeout"),
     };

@@ -22,6 +22,8 @@ pub(crate) struct Noted {
     /// Areas, devices, floors or labels.
     pub places: bool,
     pub entries: BTreeSet<EntityId>,
+    /// What voice assistants are shown. The house has no event for it.
+    pub exposed: bool,
     pub macros: BTreeSet<EntityId>,
     pub all_macros: bool,
 }
@@ -53,6 +55,7 @@ impl Noted {
         self.config |= other.config;
         self.services |= other.services;
         self.places |= other.places;
+        self.exposed |= other.exposed;
         self.all_macros |= other.all_macros;
         self.entries.extend(other.entries);
         self.macros.extend(other.macros);

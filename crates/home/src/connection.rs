@@ -68,6 +68,8 @@ pub(crate) struct Status {
     pub attempt: u64,
     /// Why the last attempt or connection ended, until the next one stands.
     pub failed: Option<HouseError>,
+    /// Which attempt that was.
+    pub failed_attempt: u64,
 }
 
 struct Owner {
@@ -136,7 +138,7 @@ impl Connection {
             {
                 let status = status.borrow_and_update();
                 if let Some(error) = &status.failed
-                    && (status.attempt > first || is_final(error))
+                    && (status.failed_attempt > first || is_final(error))
                 {
                     return Err(error.clone());
                 }
@@ -153,6 +155,15 @@ impl Connection {
                 Err(_) => return Err(self.shared.why_not_ready()),
             }
         }
+    }
+
+    /// Waits, at most so long, until all that the house said so far is in the picture: what it sends is
+    /// in order, so its next answer stands behind every earlier change.
+    pub async fn caught_up(&self, at_most: Duration) -> Arc<House> {
+        if let Some(links) = self.shared.links.load_full() {
+            let _late = tokio::time::timeout(at_most, links.acting.command("auth/current_user", Value::Null)).await;
+        }
+        self.house()
     }
 
     /// Guarded covers that were sent a command and have not answered yet.

@@ -6,7 +6,6 @@
 //! long-lived connection changes the house only by a [`decide::gate::Permit`].
 
 pub mod audit;
-mod audit_chain;
 mod bodies;
 mod changes;
 pub mod connection;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use decide::house::EntityId;
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::bodies;
 use crate::changes::Noted;
@@ -21,12 +21,12 @@ use crate::picture::{Keeper, Registries};
 use crate::registry::{self, Entry};
 use crate::services;
 
-/// Bodies are read again at latest after this time.
-pub const BODIES_SECS_MAX: u64 = 60;
+/// Limit: Bodies are read again at latest after this time.
+pub const BODIES_MAX: Duration = Duration::from_secs(60);
 /// While the house is starting it is asked so often whether it runs.
-const STARTING_POLL_MILLIS: u64 = 1000;
+const STARTING_POLL: Duration = Duration::from_millis(1000);
 /// Changes that come within this time are read together.
-const COALESCE_MILLIS: u64 = 100;
+const COALESCE: Duration = Duration::from_millis(100);
 /// Entities whose details are asked for in one command.
 const ENTRIES_PER_COMMAND: usize = 2000;
 
@@ -66,20 +66,24 @@ pub(crate) async fn all(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Read<()> {
 
 /// Reads again what changes, until cancelled.
 pub(crate) async fn keep_fresh(links: &Arc<Links>, keeper: &Arc<Keeper>) -> HouseError {
+    let whole = BODIES_MAX;
+    let mut whole_at = Instant::now() + whole;
     loop {
         let running = keeper.house().readiness.running;
-        let longest =
-            if running { Duration::from_secs(BODIES_SECS_MAX) } else { Duration::from_millis(STARTING_POLL_MILLIS) };
-        let idle = timeout(longest, keeper.changes.noted()).await.is_err();
-        sleep(Duration::from_millis(COALESCE_MILLIS)).await;
+        let poll = Instant::now() + STARTING_POLL;
+        let _noted_or_time = timeout_at(if running { whole_at } else { poll }, keeper.changes.noted()).await;
+        sleep(COALESCE).await;
         let mut noted = keeper.changes.take();
-        noted.all_macros |= idle && running;
         noted.config |= !running;
+        if Instant::now() >= whole_at {
+            whole_at = Instant::now() + whole;
+            (noted.all_macros, noted.exposed) = (true, true);
+        }
         if let Err(error) = refresh(links, keeper, noted.clone()).await {
             // Nothing that was noted may be lost; if the socket is dead, all is read anew anyway.
             tracing::warn!(%error, "reading what changed failed; trying again");
             keeper.changes.note(|later| later.merge(noted));
-            sleep(Duration::from_millis(STARTING_POLL_MILLIS)).await;
+            sleep(STARTING_POLL).await;
         }
     }
 }
@@ -114,11 +118,12 @@ async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, noted: Noted) -> Read
     }
     if !noted.entries.is_empty() {
         let ids: Vec<_> = noted.entries.into_iter().collect();
-        let (read, exposed) = tokio::try_join!(entries(links, &ids), exposed(links))?;
-        keeper.draw(|picture| {
-            picture.entries(&ids, read);
-            picture.exposed(exposed);
-        });
+        let read = entries(links, &ids).await?;
+        keeper.draw(|picture| picture.entries(&ids, read));
+    }
+    if noted.exposed {
+        let exposed = exposed(links).await?;
+        keeper.draw(|picture| picture.exposed(exposed));
     }
     if noted.all_macros {
         all_bodies(links, keeper).await;

@@ -5,10 +5,11 @@
 //! whatever is published has an index that fits its registries, memberships and bodies.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use decide::house::{Area, Bodies, Device, Entity, EntityId, Floor, House, Label, State};
+use decide::house::{Area, Bodies, Body, Device, Entity, EntityId, Floor, House, Label, State};
 use tokio::sync::watch;
 
 use crate::changes::Changes;
@@ -22,6 +23,8 @@ pub(crate) struct Keeper {
     picture: Mutex<Picture>,
     published: ArcSwap<House>,
     version: watch::Sender<u64>,
+    /// Numbers the readings of bodies in the order they began.
+    readings: AtomicU64,
     pub changes: Changes,
 }
 
@@ -33,6 +36,16 @@ pub(crate) struct Picture {
     exposed: BTreeMap<EntityId, bool>,
     pub pool: Pool,
     index_stale: bool,
+    /// Which reading each body is from.
+    body_readings: BTreeMap<EntityId, u64>,
+}
+
+/// One macro's body as read just now; nothing when the macro is gone.
+pub(crate) struct ReadBody {
+    pub id: EntityId,
+    pub body: Option<Body>,
+    /// What it has to do with, where the body cannot be read.
+    pub related: Vec<EntityId>,
 }
 
 /// The registries as read together.
@@ -55,6 +68,11 @@ impl Keeper {
     /// Tells when there is a newer picture.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
+    }
+
+    /// A number for a reading of bodies that begins now.
+    pub fn begin_reading(&self) -> u64 {
+        self.readings.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Changes the picture and publishes it.
@@ -233,9 +251,29 @@ impl Picture {
         self.next.services = Arc::new(services);
     }
 
-    pub fn bodies(&mut self, change: impl FnOnce(&mut Bodies)) {
+    /// Takes what a reading found. What began earlier never replaces what began later.
+    pub fn bodies(&mut self, reading: u64, read: Vec<ReadBody>) {
         let mut bodies = Bodies::clone(&self.next.bodies);
-        change(&mut bodies);
+        for ReadBody { id, body, related } in read {
+            let newest = self.body_readings.entry(id.clone()).or_default();
+            if *newest > reading {
+                continue;
+            }
+            *newest = reading;
+            bodies.related.remove(&id);
+            if !related.is_empty() {
+                bodies.related.insert(id.clone(), related);
+            }
+            let kind = match id.domain() {
+                "script" => &mut bodies.scripts,
+                "scene" => &mut bodies.scenes,
+                _ => &mut bodies.automations,
+            };
+            match body {
+                Some(body) => drop(kind.insert(id, body)),
+                None => drop(kind.remove(&id)),
+            }
+        }
         if bodies != *self.next.bodies {
             self.next.bodies = Arc::new(bodies);
             self.index_stale = true;
@@ -245,5 +283,116 @@ impl Picture {
     /// What was known stays to be seen, marked as not fresh.
     pub fn disconnected(&mut self) {
         self.next.readiness = decide::house::Readiness::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn registries(entries: &Value) -> Registries {
+        let mut pool = Pool::default();
+        Registries {
+            entries: registry::entities(&entries.to_string(), &mut pool).unwrap(),
+            devices: registry::devices(r#"[{"id": "d1", "name": "Lamp", "area_id": "kitchen"}]"#, &mut pool).unwrap(),
+            areas: registry::areas(r#"[{"area_id": "kitchen", "name": "厨房 Kitchen"}]"#, &mut pool).unwrap(),
+            ..Registries::default()
+        }
+    }
+
+    #[test]
+    fn a_transcript_of_a_house_becomes_its_picture() {
+        let keeper = Keeper::default();
+        keeper.states(
+            r#"{"a": {"light.lamp": {"s": "off", "a": {"friendly_name": "Lamp"}, "c": "1", "lc": 1.5},
+                      "group.all": {"s": "off", "a": {"entity_id": ["light.lamp"]}, "lc": 1.5, "lu": 2.5},
+                      "not an id": {"s": "off"}}}"#,
+        );
+        let entries = json!([
+            { "entity_id": "light.lamp", "id": "u1", "device_id": "d1", "platform": "demo" },
+            { "entity_id": "light.off", "disabled_by": "user", "device_id": "d1" },
+        ]);
+        keeper.draw(|picture| picture.registries(registries(&entries)));
+        keeper.states(r#"{"c": {"light.lamp": {"+": {"s": "on", "lc": 9.0, "a": {"brightness": 7}}}}}"#);
+        let house = keeper.house();
+        let lamp = house.entity("light.lamp").unwrap();
+        assert_eq!((lamp.value(), lamp.attribute("brightness")), (Some("on"), Some(&json!(7))));
+        assert_eq!(lamp.state.as_ref().unwrap().last_updated, 9.0);
+        assert_eq!(&*house.area_of(lamp).unwrap().1.name, "厨房 Kitchen");
+        assert!(house.entity("light.off").is_some_and(|entity| entity.info.disabled && entity.state.is_none()));
+        assert_eq!(house.index.by_area["kitchen"].len(), 2);
+        assert_eq!(house.index.contained_in["light.lamp"].len(), 1);
+        // Removed, but still registered: known, without a state.
+        keeper.states(r#"{"r": ["light.lamp", "group.all"]}"#);
+        let house = keeper.house();
+        assert!(house.entity("light.lamp").unwrap().state.is_none());
+        assert!(house.entity("group.all").is_none());
+        assert!(!house.index.contained_in.contains_key("light.lamp"));
+    }
+
+    #[test]
+    fn what_is_gone_after_a_break_is_gone_from_the_picture() {
+        let keeper = Keeper::default();
+        keeper.draw(|picture| picture.registries(registries(&json!([]))));
+        keeper.states(r#"{"a": {"light.a": {"s": "on"}, "light.b": {"s": "on"}}}"#);
+        keeper.draw(Picture::disconnected);
+        let house = keeper.house();
+        assert!(house.entity("light.b").is_some() && !house.readiness.states);
+        keeper.states(r#"{"a": {"light.a": {"s": "off"}}}"#);
+        let house = keeper.house();
+        assert!(house.entity("light.b").is_none() && house.readiness.states);
+    }
+
+    /// Ids few enough that changes meet.
+    fn any_id() -> impl Strategy<Value = String> {
+        "(light|group)\\.[a-c]".prop_map(String::from)
+    }
+
+    fn any_event() -> impl Strategy<Value = Value> {
+        let attributes = prop_oneof![
+            Just(json!({})),
+            any_id().prop_map(|member| json!({ "entity_id": [member] })),
+            "[x-z]".prop_map(|name| json!({ "friendly_name": name })),
+        ];
+        prop_oneof![
+            (any_id(), attributes.clone()).prop_map(|(id, a)| json!({ "a": { id: { "s": "on", "a": a } } })),
+            (any_id(), attributes, any::<bool>()).prop_map(|(id, a, removes)| {
+                let minus = if removes { json!({ "a": ["entity_id"] }) } else { json!({}) };
+                json!({ "c": { id: { "+": { "s": "off", "a": a }, "-": minus } } })
+            }),
+            any_id().prop_map(|id| json!({ "r": [id] })),
+            any_id().prop_map(|id| json!({ "entry": { "entity_id": id, "device_id": "d1" } })),
+            any_id().prop_map(|id| json!({ "gone": id })),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_picture_changed_bit_by_bit_is_the_picture_drawn_at_once(events in proptest::collection::vec(any_event(), 1..20)) {
+            let keeper = Keeper::default();
+            keeper.draw(|picture| picture.registries(registries(&json!([{ "entity_id": "light.a", "device_id": "d1" }]))));
+            keeper.states(r#"{"a": {"light.a": {"s": "on"}, "group.a": {"s": "on", "a": {"entity_id": ["light.a"]}}}}"#);
+            for event in events {
+                if let Some(entry) = event.get("entry") {
+                    let read = registry::entities(&json!([entry]).to_string(), &mut Pool::default()).unwrap();
+                    let ids: Vec<_> = read.keys().cloned().collect();
+                    keeper.draw(|picture| picture.entries(&ids, read.into_iter().collect()));
+                } else if let Some(gone) = event["gone"].as_str() {
+                    keeper.draw(|picture| picture.entries(&[EntityId::parse(gone).unwrap()], Vec::new()));
+                } else {
+                    keeper.states(&event.to_string());
+                }
+            }
+            let bit_by_bit = keeper.house();
+            keeper.draw(|picture| {
+                let states = picture.present_states();
+                picture.redraw(states);
+            });
+            let at_once = keeper.house();
+            prop_assert_eq!(format!("{:?}", bit_by_bit.entities), format!("{:?}", at_once.entities));
+            prop_assert_eq!(format!("{:?}", bit_by_bit.index), format!("{:?}", at_once.index));
+        }
     }
 }

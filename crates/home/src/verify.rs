@@ -8,10 +8,10 @@ use std::time::Duration;
 use decide::house::{Entity, EntityId};
 use serde_json::{Map, Value};
 
-/// Wait for most things.
-const PATIENCE_SECS: u64 = 2;
-/// Wait for what moves a body: lock, cover, valve, alarm.
-const TRAVEL_SECS: u64 = 30;
+/// Limit: Wait for most things.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Limit: Wait for what moves a body: lock, cover, valve, alarm.
+const TRAVEL: Duration = Duration::from_secs(30);
 
 /// What will show it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,11 +47,11 @@ pub enum Progress {
 /// How long to wait for an entity of this domain.
 pub fn patience(domain: &str, data: &Map<String, Value>) -> Duration {
     let base = match domain {
-        "lock" | "cover" | "valve" | "alarm_control_panel" => TRAVEL_SECS as f64,
-        _ => PATIENCE_SECS as f64,
+        "lock" | "cover" | "valve" | "alarm_control_panel" => TRAVEL,
+        _ => PATIENCE,
     };
     let transition = data.get("transition").and_then(Value::as_f64).unwrap_or(0.0);
-    Duration::from_secs_f64(base + transition.clamp(0.0, TRAVEL_SECS as f64))
+    base + Duration::try_from_secs_f64(transition).unwrap_or_default().min(TRAVEL)
 }
 
 fn is(states: &[&str]) -> Check {
@@ -66,7 +66,7 @@ impl Expected {
     /// What this service, called with these data, should make of this entity.
     pub fn of(id: &EntityId, service: &str, data: &Map<String, Value>, before: Option<&Entity>) -> Self {
         let checks = match service {
-            "turn_on" => turned_on(id.domain(), data),
+            "turn_on" => turned_on(id.domain(), data, before),
             "turn_off" => turned_off(id.domain()),
             "toggle" => toggled(id.domain(), before),
             _ => specific(id.domain(), service, data, before),
@@ -139,7 +139,7 @@ fn has_on_off(domain: &str) -> bool {
     )
 }
 
-fn turned_on(domain: &str, data: &Map<String, Value>) -> Checks {
+fn turned_on(domain: &str, data: &Map<String, Value>, before: Option<&Entity>) -> Checks {
     let mut checks = match domain {
         _ if has_on_off(domain) => vec![is(&["on"])],
         "media_player" => vec![is_not(&["off", "standby"])],
@@ -153,7 +153,7 @@ fn turned_on(domain: &str, data: &Map<String, Value>) -> Checks {
         checks.extend(light_checks(data));
     }
     if domain == "fan" {
-        checks.extend(fan_checks(data));
+        checks.extend(fan_checks(data, before));
     }
     Some(checks)
 }
@@ -179,11 +179,12 @@ fn light_checks(data: &Map<String, Value>) -> Vec<Check> {
     checks
 }
 
-fn fan_checks(data: &Map<String, Value>) -> Vec<Check> {
+fn fan_checks(data: &Map<String, Value>, before: Option<&Entity>) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(percent) = number(data, "percentage") {
-        // A fan has few speeds and takes the next one.
-        checks.push(Check::Near("percentage", vec![percent], 34.0));
+        // A fan has few speeds and takes one beside what was asked.
+        let step = before.and_then(|entity| entity.attribute("percentage_step")?.as_f64()).unwrap_or(1.0);
+        checks.push(Check::Near("percentage", vec![percent], step));
     }
     if let Some(mode) = data.get("preset_mode") {
         checks.push(Check::Attribute("preset_mode", mode.clone()));
@@ -230,7 +231,7 @@ fn specific(domain: &str, service: &str, data: &Map<String, Value>, before: Opti
         "media_player" => media(service, data),
         "fan" => match service {
             "set_percentage" if number(data, "percentage") == Some(0.0) => Some(vec![is(&["off"])]),
-            "set_percentage" | "set_preset_mode" => Some(fan_checks(data)),
+            "set_percentage" | "set_preset_mode" => Some(fan_checks(data, before)),
             "oscillate" => attribute(data, "oscillating", "oscillating"),
             "set_direction" => attribute(data, "direction", "direction"),
             _ => None,

@@ -18,12 +18,12 @@ use crate::picture::Keeper;
 use crate::receipt::{Outcome, OutcomeKind};
 use crate::verify::{self, Expected, Progress};
 
-/// Longest wait for the answer to a call; after that its outcome is unknown.
-pub const ANSWER_SECS_MAX: u64 = 10;
+/// Limit: Longest wait for the answer to a call; after that its outcome is unknown.
+pub const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// After an error the states are watched so much longer: the house errs and moves all the same.
-const ERROR_GRACE_MILLIS: u64 = 1500;
+const ERROR_GRACE: Duration = Duration::from_millis(1500);
 /// An alarm that is arming after this time has taken the command.
-const ARMING_SECS: u64 = 2;
+const ARMING: Duration = Duration::from_secs(2);
 
 /// Errors with which the house says that it did not even begin.
 const NEVER_BEGAN: [&str; 5] = ["invalid_format", "not_found", "unauthorized", "unknown_command", "template_error"];
@@ -63,6 +63,8 @@ pub(crate) struct Shipment {
     answer: Option<oneshot::Receiver<Answer>>,
     said: Said,
     wants_response: bool,
+    /// A script answers when it ends, which may take hours; it is not waited for.
+    ends_late: bool,
     response: Option<Value>,
     error: Option<HouseError>,
     sent_at: Instant,
@@ -93,6 +95,7 @@ impl Shipment {
             answer: None,
             said: Said::Yes,
             wants_response: false,
+            ends_late: send.domain == "script",
             response: None,
             error: None,
             sent_at: Instant::now(),
@@ -145,7 +148,8 @@ impl Shipment {
 
     fn finished(&self) -> bool {
         let answered = !self.must_wait_for_answer() || !matches!(self.said, Said::Nothing);
-        (answered || self.answer_is_late()) && self.watches.iter().all(|watch| watch.outcome.is_some())
+        let begun = self.ends_late && !self.watches.is_empty() && self.sent_at.elapsed() >= self.patience;
+        (answered || begun || self.answer_is_late()) && self.watches.iter().all(|watch| watch.outcome.is_some())
     }
 
     /// A response is wanted, or there is nothing else to see it by.
@@ -154,17 +158,14 @@ impl Shipment {
     }
 
     fn answer_is_late(&self) -> bool {
-        self.sent_at.elapsed() >= self.patience.max(Duration::from_secs(ANSWER_SECS_MAX))
+        self.sent_at.elapsed() >= self.patience.max(ANSWER_MAX)
     }
 
     fn wake_at(&self) -> Instant {
-        let mut times = vec![
-            self.sent_at + self.patience,
-            self.sent_at + self.patience.max(Duration::from_secs(ANSWER_SECS_MAX)),
-            self.sent_at + Duration::from_secs(ARMING_SECS),
-        ];
+        let mut times =
+            vec![self.sent_at + self.patience, self.sent_at + self.patience.max(ANSWER_MAX), self.sent_at + ARMING];
         if let Said::Erred(at) = self.said {
-            times.push(at + Duration::from_millis(ERROR_GRACE_MILLIS));
+            times.push(at + ERROR_GRACE);
         }
         let now = Instant::now();
         // A little more than nothing, so that a time just passed does not spin.
@@ -203,10 +204,10 @@ impl Shipment {
             Said::Nothing => self.answer_is_late().then_some(OutcomeKind::OutcomeUnknown),
             _ if heard && now.is_none_or(Entity::unavailable) => Some(OutcomeKind::Unavailable),
             Said::Erred(at) if progress == Progress::Not => {
-                let over = at.elapsed() >= Duration::from_millis(ERROR_GRACE_MILLIS);
+                let over = at.elapsed() >= ERROR_GRACE;
                 over.then_some(if changed { OutcomeKind::NotConfirmed } else { OutcomeKind::Failed })
             }
-            _ if arming(now, progress) && waited >= Duration::from_secs(ARMING_SECS) => Some(OutcomeKind::Confirmed),
+            _ if arming(now, progress) && waited >= ARMING => Some(OutcomeKind::Confirmed),
             _ => (waited >= self.patience).then_some(OutcomeKind::NotConfirmed),
         }
     }
@@ -225,7 +226,7 @@ impl Shipment {
     }
 
     fn outcomes(self, house: &House) -> (Vec<Outcome>, Option<Value>, Option<HouseError>) {
-        let silent = matches!(self.said, Said::Nothing) && self.must_wait_for_answer();
+        let silent = matches!(self.said, Said::Nothing) && self.must_wait_for_answer() && !self.ends_late;
         let outcomes: Vec<_> = self.watches.into_iter().map(|watch| watch.outcome_in(house)).collect();
         let fine = outcomes.iter().all(|outcome| {
             !matches!(outcome.outcome, OutcomeKind::Failed | OutcomeKind::NotConfirmed | OutcomeKind::OutcomeUnknown)

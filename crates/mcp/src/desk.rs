@@ -2,25 +2,51 @@
 //! language. Start at [`Desk`]. Invariant: a call waits for the house at most [`READY_WAIT`].
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use arc_swap::ArcSwap;
 use decide::gate::{Call, Decision, Language, Origin, Policy};
 use decide::house::House;
 use home::{Connection, HouseError};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
+use crate::pace::{CALLS_AT_ONCE_MAX, Pace};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
-/// Longest wait for a house that is not there yet. With what follows it stays under ten seconds.
+/// Limit: longest wait for a house that is not there yet. With what follows it stays under ten seconds.
 pub const READY_WAIT: Duration = Duration::from_secs(8);
+
+/// The operator's policy, exchanged as a whole when the operator changes it.
+#[derive(Clone, Default)]
+pub struct SharedPolicy(Arc<ArcSwap<Policy>>);
+
+impl SharedPolicy {
+    pub fn new(policy: Policy) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(policy)))
+    }
+
+    pub fn get(&self) -> Arc<Policy> {
+        self.0.load_full()
+    }
+
+    pub fn set(&self, policy: Policy) {
+        self.0.store(Arc::new(policy));
+    }
+}
 
 /// Everything that the tools work with. Cheap to clone.
 #[derive(Clone)]
 pub struct Desk {
     pub connection: Connection,
-    pub policy: Arc<Policy>,
+    pub(crate) policy: Arc<Policy>,
+    shared: SharedPolicy,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) room: Arc<Semaphore>,
     pub language: Language,
+    /// Who wants what comes in at this desk.
+    pub origin: Origin,
     /// Of the program, for `serverInfo`.
     pub version: &'static str,
     /// Facts that a start line and an overview should tell, `the grants file cannot be read`.
@@ -28,9 +54,39 @@ pub struct Desk {
 }
 
 impl Desk {
+    pub fn new(
+        connection: Connection,
+        shared: SharedPolicy,
+        language: Language,
+        version: &'static str,
+        notes: Arc<[String]>,
+    ) -> Self {
+        Self {
+            connection,
+            policy: shared.get(),
+            shared,
+            pace: Arc::default(),
+            room: Arc::new(Semaphore::new(CALLS_AT_ONCE_MAX)),
+            language,
+            origin: Origin::Model,
+            version,
+            notes,
+        }
+    }
+
+    /// The policy of now.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.shared.get()
+    }
+
+    /// The same desk with the policy of now, which then holds for one whole call.
+    pub(crate) fn settled(&self) -> Self {
+        Self { policy: self.shared.get(), ..self.clone() }
+    }
+
     /// The part of this house that a model may see.
     pub fn view<'a>(&'a self, house: &'a House) -> View<'a> {
-        View { house, policy: &self.policy, language: self.language }
+        View { house, policy: &self.policy, language: self.language, now: now() }
     }
 
     /// A house to read from: fresh, else the last one known, else why there is none.
@@ -52,7 +108,7 @@ impl Desk {
     /// A connected house to act on, loaded or not: moves toward safety wait for nothing more.
     pub async fn house_to_write(&self) -> Result<Arc<House>, Value> {
         let house = self.connection.house();
-        if house.readiness.connected && house.readiness.states {
+        if house.readiness.connected {
             return Ok(house);
         }
         match self.connection.ready(READY_WAIT).await {
@@ -76,16 +132,27 @@ impl Desk {
     pub fn record_refusal(&self, call: &Call, decision: &Decision) {
         let reasons = &decision.reasons;
         let body = json!({
-            "origin": Origin::Model, "call": call, "verdict": decision.verdict, "risk": decision.risk,
+            "origin": self.origin, "call": call, "verdict": decision.verdict, "risk": decision.risk,
             "targets": decision.targets, "reasons": reasons,
         });
         self.connection.audit().note("refused", body);
+    }
+
+    /// Leave a trace of what was allowed and held back all the same.
+    pub fn record_held(&self, call: &Call, answer: &Value) {
+        self.connection.audit().note("held", json!({"origin": self.origin, "call": call, "answer": answer}));
     }
 
     /// A failure of the house's as an answer.
     pub fn house_error(&self, error: &HouseError) -> Value {
         house_error(self.language, error)
     }
+}
+
+/// Seconds since 1970.
+pub fn now() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// All that a decision looks at is there.

@@ -4,3 +4,5 @@
 mod house;
 
 pub use house::{EntityBuilder, HouseBuilder, family, generated};
+
+pub mod measured;

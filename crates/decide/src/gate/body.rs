@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::resolve::{self, Reading, TARGET_KEYS};
 use super::table::{self, Kind};
 use super::walk::{Action, Walk, has_template, is_template};
-use super::{ReasonCode, Risk, Step, Verdict};
+use super::{ReasonCode, Risk, Verdict};
 use crate::house::EntityId;
 
 /// Nested sequences deeper than this are not followed.
@@ -22,6 +22,9 @@ const QUIET: &[&str] = &[
     "wait_template",
     "wait_for_trigger",
     "condition",
+    "and",
+    "or",
+    "not",
     "conditions",
     "variables",
     "stop",
@@ -76,7 +79,8 @@ fn step(walk: &mut Walk<'_>, id: &EntityId, map: &Map<String, Value>, depth: usi
         return raise(walk, id, event);
     }
     let nested = ["choose", "sequence", "default", "then", "else", "parallel", "repeat"];
-    if map.contains_key("device_id") && !nested.iter().any(|key| map.contains_key(*key)) {
+    let condition = map.contains_key("condition");
+    if map.contains_key("device_id") && !condition && !nested.iter().any(|key| map.contains_key(*key)) {
         return device(walk, id, map);
     }
     let mut known = map.keys().any(|key| QUIET.contains(&key.as_str()));
@@ -137,7 +141,10 @@ fn service(
     data: &Map<String, Value>,
     target: Option<&Map<String, Value>>,
 ) {
-    let script = EntityId::parse(&format!("script.{called}")).filter(|_| domain == "script");
+    let script = match domain {
+        "script" => resolve::script(walk.house(), called).or_else(|| EntityId::parse(&format!("script.{called}"))),
+        _ => None,
+    };
     let row = table::row(domain, called);
     let plain: Map<String, Value> = data
         .iter()
@@ -161,13 +168,15 @@ fn service(
             opaque(walk, id, &format!("templated target of {domain}.{called}"));
         }
     }
-    let generic = row.is_some_and(|row| row.kind == Kind::Generic);
-    let mut reach = found.reach(walk.house(), domain);
-    if row.is_some() && !generic {
-        reach.retain(|entity| entity.domain() == domain);
+    let works_on = row.map_or(domain, |row| row.works_on(domain, called).unwrap_or(domain));
+    let mut reach = found.reach(walk.house(), works_on);
+    if row.is_some_and(|row| row.works_on(domain, called).is_some()) {
+        reach.retain(|entity| entity.domain() == works_on);
     }
-    if !found.unknown.is_empty() && row.is_some_and(|row| opening(row.kind)) {
-        opaque(walk, id, &format!("unknown target {}", found.unknown[0]));
+    // An entity that is not there does not move; other forms may mean what this picture does not show.
+    let opens = row.is_some_and(|row| opening(row.kind));
+    if let Some(text) = found.unknown.iter().find(|text| opens || EntityId::parse(text).is_none()) {
+        opaque(walk, id, &format!("unknown target {text}"));
     }
     walk.service(row, &action, &reach);
 }
@@ -193,25 +202,18 @@ fn raise(walk: &mut Walk<'_>, id: &EntityId, event: &Value) {
     };
     let empty = Map::new();
     let action = Action { domain: "event", service: event, data: &empty, templated: false };
-    for automation in walk.house().index.triggers.on_event(event) {
-        let name = walk
-            .house()
-            .entity(automation.as_str())
-            .map_or(automation.as_str(), |entity| entity.name(&automation))
-            .to_owned();
-        let step = Step::Event {
-            event: event.to_owned(),
-            automation: automation.clone(),
-            name: crate::text::clean(&name, 120),
-        };
-        walk.step(id.as_str(), Some(id), step, |walk| walk.body(&action, &automation));
-    }
+    walk.raises(&action, event, Some(id));
 }
 
 /// A device action: `{device_id, domain, type, entity_id}`.
 fn device(walk: &mut Walk<'_>, id: &EntityId, map: &Map<String, Value>) {
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
     let (domain, kind) = (text("domain"), text("type"));
+    if (domain, kind) == ("mobile_app", "notify") {
+        let words = |key: &&str| map.get(*key).map(|value| ((*key).to_owned(), value.clone()));
+        let data = ["message", "title", "data"].iter().filter_map(words).collect();
+        return service(walk, id, "notify", "mobile_app", &data, None);
+    }
     let called = match (domain, kind) {
         (_, "turn_on" | "turn_off" | "toggle" | "press" | "lock" | "unlock") => kind,
         ("lock", "open") => "open",

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::resolve::plain_group;
 use super::{CoverClass, Facts, Guard, names};
 use crate::house::{Entity, EntityId, House};
 
@@ -61,18 +62,40 @@ fn labelled(facts: &Facts<'_>, entity: &Entity) -> bool {
 /// A door that this entity works: one that wraps it, or one on the same small device.
 fn relation(facts: &Facts<'_>, id: &EntityId, entity: &Entity) -> Option<EntityId> {
     let house = facts.house;
-    let door = |other: &&EntityId| house.entity(other.as_str()).is_some_and(|entity| opens_house(facts, other, entity));
-    let wrapping =
-        |other: &&EntityId| house.entity(other.as_str()).is_some_and(|entity| entity.info.wraps.contains(id));
-    if let Some(other) = house.index.contained_in.get(id).into_iter().flatten().filter(wrapping).find(door) {
+    if let Some(other) = wrapping_door(facts, id) {
         return Some(other.clone());
     }
+    let door = |other: &&EntityId| house.entity(other.as_str()).is_some_and(|entity| opens_house(facts, other, entity));
     let device = house.index.by_device.get(entity.info.device_id.as_ref()?)?;
     let relays = device.iter().filter(|other| relay_domain(other.domain())).count();
     if relays > RELAYS_MAX {
         return None;
     }
     device.iter().find(door).cloned()
+}
+
+/// What opens and stands in front of this entity, helpers and groups in between looked through.
+fn wrapping_door<'a>(facts: &Facts<'a>, id: &'a EntityId) -> Option<&'a EntityId> {
+    let house = facts.house;
+    let (mut seen, mut open) = (BTreeSet::new(), vec![id]);
+    while let Some(inner) = open.pop() {
+        for outer in house.index.contained_in.get(inner).into_iter().flatten() {
+            let Some(entity) = house.entity(outer.as_str()) else { continue };
+            let wraps = entity.info.wraps.contains(inner);
+            if wraps && works_a_door(facts, outer, entity) {
+                return Some(outer);
+            }
+            if (wraps || plain_group(outer, entity)) && seen.insert(outer) {
+                open.push(outer);
+            }
+        }
+    }
+    None
+}
+
+/// Moving it blindly can let somebody in, blind the alarm, let gas or water run, or hurt.
+pub(super) fn works_a_door(facts: &Facts<'_>, id: &EntityId, entity: &Entity) -> bool {
+    matches!(id.domain(), "valve" | "siren" | "alarm_control_panel" | "lawn_mower") || opens_house(facts, id, entity)
 }
 
 pub(super) fn relay_domain(domain: &str) -> bool {

@@ -16,10 +16,16 @@ use crate::house::{Body, EntityId, House};
 /// May this call reach the house, and as what?
 pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision, Problem> {
     let (domain, service) = words(call)?;
-    let script = EntityId::parse(&format!("script.{service}"))
-        .filter(|_| domain == "script" && table::row(&domain, &service).is_none());
+    let script = if domain == "script" && table::row(&domain, &service).is_none() {
+        Some(
+            resolve::script(facts.house, &service)
+                .ok_or_else(|| not_found(facts, vec![format!("script.{service}")]))?,
+        )
+    } else {
+        None
+    };
     if let Some(script) = &script
-        && (facts.house.entity(script.as_str()).is_none() || !in_scope(facts, script))
+        && !in_scope(facts, script)
     {
         return Err(not_found(facts, vec![script.to_string()]));
     }
@@ -34,7 +40,7 @@ pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision,
         None => resolve::targets(facts.house, [Some(&call.data), call.target.as_ref()], Reading::Call)?,
     };
     settle(facts, &mut found, row, &domain)?;
-    let (entities, ignored) = reach(facts, &found, row, &domain);
+    let (entities, ignored) = reach(facts, &found, row, (&domain, &service));
     if let Some(row) = row
         && wants_target(row.kind)
         && entities.is_empty()
@@ -50,7 +56,8 @@ pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision,
     }
     let mut plan = plan(row, &action, &fates, script.is_some());
     plan.ignored.extend(ignored);
-    Ok(decide(facts, walk.reasons, plan))
+    let foreign = data.contains_key("variables") || (script.is_some() && !data.is_empty());
+    Ok(decide(facts, walk.reasons, plan, foreign))
 }
 
 /// Domain and service as Home Assistant reads them.
@@ -169,27 +176,36 @@ fn settle(facts: &Facts<'_>, found: &mut Targets, row: Option<Row>, domain: &str
     if unknown.is_empty() { Ok(()) } else { Err(not_found(facts, unknown)) }
 }
 
+/// Unknown names that are compared with the house's, and that are named in the answer.
+const NEAREST_OF_MAX: usize = 5;
+const NAMED_MAX: usize = 50;
+
 fn not_found(facts: &Facts<'_>, ids: Vec<String>) -> Problem {
+    // Comparing is slow; a flood of names, or one without end, is not worth it.
+    let compared: Vec<&String> = ids.iter().filter(|id| id.len() <= 255).take(NEAREST_OF_MAX).collect();
     let mut near: Vec<(f64, &EntityId)> = Vec::new();
     for id in facts.house.entities.keys().filter(|id| in_scope(facts, id)) {
-        let close = ids.iter().map(|wanted| strsim::jaro_winkler(wanted, id.as_str())).fold(0.0, f64::max);
+        let close = compared.iter().map(|wanted| strsim::jaro_winkler(wanted, id.as_str())).fold(0.0, f64::max);
         if close > 0.85 {
             near.push((close, id));
         }
     }
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let ids = ids.iter().map(|id| crate::text::clean(id, 120)).collect();
+    let ids = ids.iter().take(NAMED_MAX).map(|id| crate::text::clean(id, 120)).collect();
     Problem::NotFound { ids, nearest: near.into_iter().take(3).map(|(_, id)| id.clone()).collect() }
 }
 
 /// The entities that the service works on, and those named that it does not.
-fn reach(facts: &Facts<'_>, found: &Targets, row: Option<Row>, domain: &str) -> (BTreeSet<EntityId>, Vec<EntityId>) {
-    let mut entities = found.reach(facts.house, domain);
+fn reach(
+    facts: &Facts<'_>,
+    found: &Targets,
+    row: Option<Row>,
+    (domain, service): (&str, &str),
+) -> (BTreeSet<EntityId>, Vec<EntityId>) {
+    let works_on = row.and_then(|row| row.works_on(domain, service));
+    let mut entities = found.reach(facts.house, works_on.unwrap_or(domain));
     entities.retain(|id| in_scope(facts, id));
-    let any_domain = row.is_none_or(|row| row.kind == Kind::Generic);
-    if any_domain {
-        return (entities, Vec::new());
-    }
+    let Some(domain) = works_on else { return (entities, Vec::new()) };
     let (fit, other): (BTreeSet<_>, BTreeSet<_>) = entities.into_iter().partition(|id| id.domain() == domain);
     (fit, other.into_iter().filter(|id| found.direct.contains(id)).collect())
 }
@@ -246,10 +262,12 @@ fn plan(row: Option<Row>, action: &Action<'_>, fates: &BTreeMap<EntityId, Fate>,
 }
 
 /// Reasons to verdict, standing permissions taken into account.
-fn decide(facts: &Facts<'_>, reasons: Vec<Reason>, plan: Plan) -> Decision {
+fn decide(facts: &Facts<'_>, reasons: Vec<Reason>, plan: Plan, foreign: bool) -> Decision {
     let mut kept: Vec<Reason> = Vec::new();
     for reason in reasons {
         match granted(facts, &reason) {
+            // What was granted was the macro as it stands, not what a caller's values make of it.
+            Granted::Yes if foreign && opaque(reason.code) => kept.push(reason),
             Granted::Yes => {}
             Granted::No => kept.push(reason),
             Granted::Changed(id) => {
@@ -273,6 +291,12 @@ fn decide(facts: &Facts<'_>, reasons: Vec<Reason>, plan: Plan) -> Decision {
     let verdict = kept.iter().map(|reason| reason.verdict).max().unwrap_or_default();
     let risk = kept.iter().filter_map(|reason| reason.risk).max();
     Decision { verdict, risk, targets, reasons: kept, plan }
+}
+
+/// Codes that say: what would be done is not known.
+fn opaque(code: ReasonCode) -> bool {
+    use ReasonCode::{Heat, Media, NotifyExtra, Opaque, OpaqueBody, UnknownService, Unreadable, UnreadableScene};
+    matches!(code, Heat | Media | NotifyExtra | Opaque | OpaqueBody | UnknownService | Unreadable | UnreadableScene)
 }
 
 enum Granted {

@@ -16,10 +16,12 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
     let lower = text.to_lowercase();
     let Some((scheme, rest)) = lower.split_once(':') else {
         // No scheme: a channel number, a playlist's name; but not `//host` and no path into the house.
-        return if lower.starts_with('/') || lower.starts_with('\\') { Verdict::Refuse } else { Verdict::Allow };
+        return if lower.starts_with(['/', '\\']) || leads_inside(&lower) { Verdict::Refuse } else { Verdict::Allow };
     };
     match scheme {
         "spotify" | "apple-music" | "library" | "x-rincon-cpcontainer" => Verdict::Allow,
+        // Some readers end the host at a backslash, others go on to the `@` behind it.
+        "http" | "https" | "rtsp" | "rtmp" if rest.contains('\\') => Verdict::Refuse,
         "http" | "https" | "rtsp" | "rtmp" => match host(rest) {
             Some(host) if hosts.contains(&host) => Verdict::Allow,
             Some(host) if private(&host) => Verdict::Refuse,
@@ -28,6 +30,12 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
         },
         _ => Verdict::Ask,
     }
+}
+
+/// `10.0.0.1/relay` and `shelly.local/x`: an address that lacks its scheme.
+fn leads_inside(text: &str) -> bool {
+    let first = text.split(['/', '?']).next().unwrap_or_default();
+    first.contains('.') && first != text && private(first) || first.parse::<IpAddr>().is_ok()
 }
 
 fn host(rest: &str) -> Option<String> {

@@ -7,14 +7,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::walk::is_template;
 use super::{Facts, Problem};
 use crate::house::{Entity, EntityId, House};
 
 /// Keys that select entities, in service data and in `target`.
 pub(super) const TARGET_KEYS: &[&str] = &["entity_id", "device_id", "area_id", "floor_id", "label_id"];
-
-/// Longest group nesting that is followed; Home Assistant's own are rarely deeper than three.
-const NESTING_MAX: usize = 32;
 
 /// What the target keys say, before domains are looked at.
 #[derive(Debug, Default)]
@@ -57,7 +55,7 @@ pub(super) fn targets(
             }
             found.named = true;
             for text in words(key, value)? {
-                if text.contains("{{") || text.contains("{%") {
+                if is_template(&text) {
                     found.templated = true;
                     continue;
                 }
@@ -75,7 +73,7 @@ pub(super) fn targets(
 fn words(key: &str, value: &Value) -> Result<Vec<String>, Problem> {
     let bad = || Problem::BadTarget { key: key.to_owned(), text: crate::text::clean(&value.to_string(), 120) };
     let split = |text: &str| -> Vec<String> {
-        if key == "entity_id" && !text.contains("{{") && !text.contains("{%") {
+        if key == "entity_id" && !is_template(text) {
             text.split(',').map(|part| part.trim().to_owned()).collect()
         } else {
             vec![text.trim().to_owned()]
@@ -110,7 +108,7 @@ fn entity(house: &House, found: &mut Targets, text: &str, reading: Reading) -> R
     }
     if let Some(id) = EntityId::parse(text) {
         if house.entities.contains_key(&id) {
-            expand(house, &id, &mut found.direct, 0);
+            expand(house, &id, &mut found.direct);
         } else {
             found.unknown.push(id.to_string());
         }
@@ -119,7 +117,7 @@ fn entity(house: &House, found: &mut Targets, text: &str, reading: Reading) -> R
     if let Some(id) = house.index.by_registry_id.get(text)
         && reading == Reading::Body
     {
-        expand(house, id, &mut found.direct, 0);
+        expand(house, id, &mut found.direct);
         return Ok(());
     }
     if reading == Reading::Body {
@@ -131,20 +129,26 @@ fn entity(house: &House, found: &mut Targets, text: &str, reading: Reading) -> R
 
 /// A group of Home Assistant's own stands for its members; any other entity for itself, and for its
 /// members too when it lists some (a lamp of a hub's room moves them).
-pub(super) fn expand(house: &House, id: &EntityId, into: &mut BTreeSet<EntityId>, depth: usize) {
-    let Some(entity) = house.entity(id.as_str()) else { return };
-    if !plain_group(id, entity) {
-        into.insert(id.clone());
-        return;
+pub(super) fn expand(house: &House, id: &EntityId, into: &mut BTreeSet<EntityId>) {
+    let (mut groups, mut open) = (BTreeSet::new(), vec![id.clone()]);
+    while let Some(id) = open.pop() {
+        let Some(entity) = house.entity(id.as_str()) else { continue };
+        if !plain_group(&id, entity) {
+            into.insert(id);
+        } else if groups.insert(id) {
+            open.extend(entity.members());
+        }
     }
-    if depth >= NESTING_MAX {
-        // Too deep to follow: stands for itself, and a guarded domain asks for a cover of no class.
-        into.insert(id.clone());
-        return;
-    }
-    for member in entity.members() {
-        expand(house, &member, into, depth + 1);
-    }
+}
+
+/// The script that `script.NAME` calls: the name is the script's own, which its entity may have lost.
+pub(super) fn script(house: &House, name: &str) -> Option<EntityId> {
+    let own = |entity: &Entity| entity.info.unique_id.as_deref().map(|own| own == name);
+    let named = house.domain("script").find(|(_, entity)| own(entity) == Some(true)).map(|(id, _)| id.clone());
+    named.or_else(|| {
+        let id = EntityId::parse(&format!("script.{name}"))?;
+        house.entity(id.as_str()).is_some_and(|entity| own(entity).is_none()).then_some(id)
+    })
 }
 
 /// An old-style group or one of the group integration: moving it is moving its members.
@@ -168,11 +172,6 @@ fn registry(house: &House, found: &mut Targets, key: &str, text: &str, reading: 
         }
         "device_id" => {
             take(index.by_device.get(text));
-            for (child, device) in house.devices.iter() {
-                if device.via_device_id.as_deref() == Some(text) && reading == Reading::Body {
-                    take(index.by_device.get(child));
-                }
-            }
             house.devices.contains_key(text)
         }
         "floor_id" => {
@@ -186,15 +185,32 @@ fn registry(house: &House, found: &mut Targets, key: &str, text: &str, reading: 
             house.labels.contains_key(text)
         }
     };
+    if reading == Reading::Body {
+        // Children of a device go where it goes, and share its area and labels.
+        for (child, device) in house.devices.iter() {
+            let Some(parent) = &device.via_device_id else { continue };
+            let reached = house.devices.get(parent).is_some_and(|device| match key {
+                "device_id" => **parent == *text,
+                "area_id" => device.area_id.as_deref() == Some(text),
+                "floor_id" => (index.by_floor.get(text).into_iter().flatten())
+                    .any(|area| device.area_id.as_deref() == Some(&**area)),
+                _ => device.labels.iter().any(|label| **label == *text),
+            });
+            if reached {
+                take(index.by_device.get(child));
+            }
+        }
+    }
     if !known {
         found.unknown.push(text.to_owned());
     }
     for id in ids {
         let Some(entity) = house.entity(id.as_str()) else { continue };
         // A call is sent as explicit ids, so what Home Assistant would leave out is left out here too.
-        let shown = !entity.info.hidden && entity.info.category.is_none();
+        let there = !entity.info.disabled || entity.state.is_some();
+        let shown = there && !entity.info.hidden && entity.info.category.is_none();
         if shown || reading == Reading::Body {
-            expand(house, &id, &mut found.indirect, 0);
+            expand(house, &id, &mut found.indirect);
         }
     }
 }
@@ -206,7 +222,7 @@ impl Targets {
         if self.all {
             for (id, entity) in house.domain(domain) {
                 if plain_group(id, entity) {
-                    expand(house, id, &mut out, 0);
+                    expand(house, id, &mut out);
                 } else if entity.state.is_some() {
                     out.insert(id.clone());
                 }

@@ -1,9 +1,11 @@
 //! States that a scene or `scene.apply` gives to entities, judged as the actions that make them.
 //! Start at [`apply`]. Invariant: a state that is not known for a guarded domain counts as opening.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
-use super::resolve::{expand, plain_group};
+use super::resolve::{expand, in_scope, plain_group};
 use super::table::{self, Kind};
 use super::walk::{Action, Walk, has_template};
 use super::{ReasonCode, Risk, Verdict};
@@ -18,9 +20,10 @@ pub(super) fn apply(walk: &mut Walk<'_>, action: &Action<'_>) {
     match action.data.get("entities") {
         Some(Value::Object(entities)) => {
             for (key, state) in entities {
-                let known = EntityId::parse(key).is_some_and(|id| walk.house().entities.contains_key(&id));
-                if known {
+                if EntityId::parse(key).is_some_and(|id| may_touch(walk, &id)) {
+                    walk.as_one = true;
                     one(walk, action, key, state);
+                    walk.as_one = false;
                 } else {
                     let what = crate::text::clean(key, 60);
                     walk.note(
@@ -36,6 +39,13 @@ pub(super) fn apply(walk: &mut Walk<'_>, action: &Action<'_>) {
         }
         _ => walk.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::BadStates, &action.name(), None, None),
     }
+}
+
+/// It is there, and neither it nor any member is left out by the operator.
+fn may_touch(walk: &Walk<'_>, id: &EntityId) -> bool {
+    let mut members = BTreeSet::from([id.clone()]);
+    expand(walk.house(), id, &mut members);
+    walk.house().entities.contains_key(id) && members.iter().all(|member| in_scope(walk.facts, member))
 }
 
 /// An editor scene's body.
@@ -118,8 +128,8 @@ fn one(walk: &mut Walk<'_>, action: &Action<'_>, key: &str, wanted: &Value) {
     };
     let Some(entity) = walk.house().entity(id.as_str()) else { return };
     if plain_group(&id, entity) {
-        let mut members = std::collections::BTreeSet::new();
-        expand(walk.house(), &id, &mut members, 0);
+        let mut members = BTreeSet::new();
+        expand(walk.house(), &id, &mut members);
         for member in members {
             if let Some(entity) = walk.house().entity(member.as_str()) {
                 state(walk, &member, entity, wanted);
@@ -203,11 +213,32 @@ fn as_service(
         ("alarm_control_panel", "armed_custom_bypass") => Some("alarm_arm_custom_bypass"),
         ("alarm_control_panel", "triggered") => Some("alarm_trigger"),
         ("alarm_control_panel", _) => Some("alarm_disarm"),
-        ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "on") => Some("turn_on"),
+        ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "on") => {
+            // What may leave it off all the same.
+            let level = |key: &str| matches!(key, "brightness" | "percentage");
+            data.extend(
+                attributes
+                    .iter()
+                    .filter(|(key, value)| level(key) && !value.is_null())
+                    .map(|(k, v)| (k.clone(), v.clone())),
+            );
+            Some("turn_on")
+        }
         ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "off") => Some("turn_off"),
+        ("media_player", state) if state != "off" => {
+            let content = attributes.get("media_content_id").filter(|content| !content.is_null());
+            data.extend(content.map(|content| ("media_content_id".to_owned(), content.clone())));
+            Some("play_media")
+        }
         ("automation", "on") => Some("turn_on"),
         ("automation", _) => Some("turn_off"),
         ("lawn_mower", "docked" | "paused" | "returning") => Some("dock"),
+        // New options may leave any of them selected.
+        ("input_select", _)
+            if attributes.get("options").is_some_and(|new| Some(new) != entity.attribute("options")) =>
+        {
+            None
+        }
         ("input_select", _) => {
             data.insert("option".to_owned(), Value::String(value.to_owned()));
             Some("select_option")

@@ -94,6 +94,17 @@ pub(super) struct Row {
     pub keys: &'static [&'static str],
 }
 
+impl Row {
+    /// The domain whose entities the service works on; nothing where it takes any.
+    pub(super) fn works_on<'a>(&self, domain: &'a str, service: &str) -> Option<&'a str> {
+        match (self.kind, domain) {
+            (Generic, _) | (Read, "homeassistant") => None,
+            (Speech, "tts") if service != "speak" => Some("media_player"),
+            _ => Some(domain),
+        }
+    }
+}
+
 type Line = (&'static str, &'static str, Kind, &'static [&'static str]);
 
 const LIGHT: &[&str] = &[
@@ -170,9 +181,9 @@ const LINES: &[Line] = &[
     ("media_player", "browse_media", Read, &["media_content_id", "media_content_type"]),
     ("media_player", "search_media", Read, &["media_content_id", "media_content_type", "media_filter_classes", "search_query"]),
     ("tts", "speak", Speech, SAY), ("assist_satellite", "announce", Speech, &["message", "media_id", "preannounce", "preannounce_media_id"]),
-    ("remote", "turn_on", Relay(On), &["activity"]), ("remote", "turn_off", Relay(Off), &[]), ("remote", "toggle", Relay(Either), &[]),
+    ("remote", "turn_on", Relay(Either), &["activity"]), ("remote", "turn_off", Relay(Off), &[]), ("remote", "toggle", Relay(Either), &[]),
 
-    ("switch", "turn_on", Relay(On), &[]), ("switch", "turn_off", Relay(Off), &[]), ("switch", "toggle", Relay(Either), &[]),
+    ("switch", "turn_on", Relay(Either), &[]), ("switch", "turn_off", Relay(Off), &[]), ("switch", "toggle", Relay(Either), &[]),
     ("input_boolean", "turn_on", Relay(On), &[]), ("input_boolean", "turn_off", Relay(Off), &[]), ("input_boolean", "toggle", Relay(Either), &[]),
     ("button", "press", Button, &[]), ("input_button", "press", Relay(Any), &[]),
     ("select", "select_option", Relay(Any), &["option"]), ("select", "select_first", Relay(Any), &[]), ("select", "select_last", Relay(Any), &[]),

@@ -11,18 +11,14 @@ use super::resolve::{self, Reading, TARGET_KEYS};
 use super::walk::has_template;
 use crate::house::{Bodies, Body, EntityId, House, Index};
 
+/// The one trigger that fires on a service without an entity. Kept among the events by this name.
+pub(super) const NOTIFICATION: &str = "persistent_notification";
+
 /// The states that a change can leave an entity in, later ones included.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ends {
     Known(Vec<String>),
     Any,
-}
-
-/// A change of one entity.
-pub(super) struct Change<'a> {
-    pub ends: &'a Ends,
-    /// Its state before.
-    pub current: Option<&'a str>,
 }
 
 /// Look-ups from causes to automations.
@@ -42,6 +38,11 @@ struct Watch {
     condition: Condition,
 }
 
+/// An event stands among the ends of a change as a state that no entity can have.
+pub(super) fn event_end(event: &str) -> String {
+    format!("event {event}")
+}
+
 #[derive(Clone, Debug)]
 enum Condition {
     Any,
@@ -50,23 +51,22 @@ enum Condition {
 }
 
 impl Condition {
-    fn met(&self, change: &Change<'_>) -> bool {
-        let Ends::Known(ends) = change.ends else { return true };
+    /// Whether a change that ends so may fire it. The state before is not looked at: ours may be
+    /// stale, and a macro may have moved it since.
+    fn met(&self, ends: &Ends) -> bool {
+        let Ends::Known(ends) = ends else { return true };
         match self {
             Self::Any => true,
             Self::State { to, from } => {
                 let to = to.as_ref().is_none_or(|to| to.iter().any(|to| ends.contains(to)));
-                // The state before is the one of now, or an end that the same move passes through.
-                let from = from.as_ref().is_none_or(|from| {
-                    from.iter().any(|from| {
-                        change.current.is_none_or(|current| current == from) || (ends.len() > 1 && ends.contains(from))
-                    })
-                });
+                // Whoever ends in a state does not leave it.
+                let from = from.as_ref().is_none_or(|from| from.iter().any(|from| ends.iter().any(|end| end != from)));
                 to && from
             }
             Self::Number { above, below } => ends.iter().any(|end| match end.trim().parse::<f64>() {
                 Ok(number) => above.is_none_or(|above| number > above) && below.is_none_or(|below| number < below),
-                Err(_) => false,
+                // Python reads more spellings of a number ("5_5", other scripts' digits) than we do.
+                Err(_) => end.chars().any(char::is_numeric),
             }),
         }
     }
@@ -78,7 +78,12 @@ impl Triggers {
         // Target forms are expanded with the look-ups that are being made now.
         let picture =
             House { index: std::sync::Arc::new(Index { triggers: Self::default(), ..index.clone() }), ..house.clone() };
-        let Bodies { automations, related, .. } = &*house.bodies;
+        let Bodies { automations, scripts, related, .. } = &*house.bodies;
+        for (id, body) in automations.iter().chain(scripts) {
+            if let Body::Config(config) = body {
+                triggers.waits(&picture, id, config);
+            }
+        }
         for (automation, body) in automations {
             match body {
                 Body::Config(config) => triggers.automation(&picture, automation, config),
@@ -98,10 +103,36 @@ impl Triggers {
     }
 
     fn automation(&mut self, house: &House, automation: &EntityId, config: &Value) {
-        for key in ["triggers", "trigger"] {
-            if let Some(list) = config.get(key) {
-                self.list(house, automation, list);
-            }
+        let lists: Vec<&Value> = ["triggers", "trigger"].iter().filter_map(|key| config.get(*key)).collect();
+        for list in &lists {
+            self.list(house, automation, list);
+        }
+        if lists.is_empty() {
+            // A blueprint that was not filled in: whatever it was given may trigger it.
+            self.unreadable.push(automation.clone());
+            self.literal(house, automation, config);
+        }
+    }
+
+    /// What a running macro waits for sets off the rest of it.
+    fn waits(&mut self, house: &House, id: &EntityId, body: &Value) {
+        match body {
+            Value::Array(items) => items.iter().for_each(|item| self.waits(house, id, item)),
+            Value::Object(map) => map.iter().for_each(|(key, value)| match key.as_str() {
+                "wait_for_trigger" => self.list(house, id, value),
+                "wait_template" | "until" | "while" => self.literal(house, id, value),
+                _ => self.waits(house, id, value),
+            }),
+            _ => {}
+        }
+    }
+
+    /// Watches every entity that stands literally in it.
+    fn literal(&mut self, house: &House, id: &EntityId, value: &Value) {
+        let mut ids = BTreeSet::new();
+        literal_ids(value, &mut ids);
+        for entity in ids.into_iter().filter(|entity| house.entities.contains_key(entity)) {
+            self.watch(entity, id, Condition::Any);
         }
     }
 
@@ -122,6 +153,10 @@ impl Triggers {
     fn one(&mut self, house: &House, automation: &EntityId, map: &Map<String, Value>) {
         let kind = map.get("platform").or_else(|| map.get("trigger")).and_then(Value::as_str).unwrap_or_default();
         let mut seen = BTreeSet::new();
+        // Entities that set the bound or the time, beside those that are watched.
+        for key in ["above", "below", "for", "value_template"] {
+            self.literal(house, automation, map.get(key).unwrap_or(&Value::Null));
+        }
         match kind {
             "state" => {
                 let condition = if map.contains_key("attribute") { Condition::Any } else { state_condition(map) };
@@ -137,17 +172,15 @@ impl Triggers {
                 }
             }
             "event" => self.event(house, automation, map),
+            NOTIFICATION => self.events.entry(kind.to_owned()).or_default().push(automation.clone()),
             _ => {
-                for id in entities(house, map, &mut seen) {
-                    // The newer purpose triggers (`light.turned_on`) name their domain.
-                    if kind.split_once('.').is_none_or(|(domain, _)| domain == id.domain())
-                        || map.contains_key("entity_id")
-                    {
-                        self.watch(id, automation, Condition::Any);
-                    }
+                entities(house, map, &mut seen);
+                if let Some(domains) = watched_by(kind) {
+                    seen.retain(|id| domains.contains(&id.domain()));
                 }
                 literal_ids(&Value::Object(map.clone()), &mut seen);
-                for id in seen.iter().filter(|id| house.entities.contains_key(*id)) {
+                seen.retain(|id| house.entities.contains_key(id));
+                for id in &seen {
                     self.watch(id.clone(), automation, Condition::Any);
                 }
                 if seen.is_empty() {
@@ -183,31 +216,36 @@ impl Triggers {
             if ids.is_empty() {
                 ids = raising.iter().flat_map(|domain| house.domain(domain)).map(|(id, _)| id.clone()).collect();
             }
+            // A timer's services say which events they raise; what else raises events says nothing.
+            let condition = match raising {
+                ["timer"] => Condition::State { to: Some(vec![event_end(event)]), from: None },
+                _ => Condition::Any,
+            };
             for id in ids {
-                self.watch(id, automation, Condition::Any);
+                self.watch(id, automation, condition.clone());
             }
         }
     }
 
     /// Automations that this change sets off, directly or through what contains the entity.
-    pub(super) fn fired(&self, house: &House, id: &EntityId, change: &Change<'_>) -> Vec<EntityId> {
+    pub(super) fn fired(&self, house: &House, id: &EntityId, ends: &Ends) -> Vec<EntityId> {
         if self.watches.is_empty() {
             return Vec::new();
         }
         let mut out = Vec::new();
-        let mut take = |id: &EntityId, change: &Change<'_>| {
+        let mut take = |id: &EntityId, ends: &Ends| {
             for watch in self.watches.get(id).into_iter().flatten() {
-                if watch.condition.met(change) && !out.contains(&watch.automation) {
+                if watch.condition.met(ends) && !out.contains(&watch.automation) {
                     out.push(watch.automation.clone());
                 }
             }
         };
-        take(id, change);
+        take(id, ends);
         let mut seen = BTreeSet::new();
         let mut open: Vec<&EntityId> = house.index.contained_in.get(id).into_iter().flatten().collect();
         while let Some(container) = open.pop() {
             if seen.insert(container) {
-                take(container, &Change { ends: &Ends::Any, current: None });
+                take(container, &Ends::Any);
                 open.extend(house.index.contained_in.get(container).into_iter().flatten());
             }
         }
@@ -222,6 +260,31 @@ impl Triggers {
     pub fn watched(&self) -> impl Iterator<Item = (&EntityId, Vec<&EntityId>)> {
         self.watches.iter().map(|(id, watches)| (id, watches.iter().map(|watch| &watch.automation).collect()))
     }
+}
+
+/// The domains that a newer purpose trigger (`light.turned_on`) looks at; nothing where not known.
+fn watched_by(kind: &str) -> Option<&[&str]> {
+    let (purpose, _) = kind.split_once('.')?;
+    Some(match purpose {
+        "air_quality" | "battery" | "doorbell" | "illuminance" | "moisture" | "motion" | "occupancy" | "power"
+        | "vibration" => &["binary_sensor", "event", "sensor"],
+        "door" | "garage_door" | "gate" | "window" => &["binary_sensor", "cover"],
+        "temperature" => &["climate", "sensor", "water_heater", "weather"],
+        "humidity" => &["climate", "humidifier", "sensor", "weather"],
+        "switch" => &["input_boolean", "switch"],
+        "button" => &["button", "input_button"],
+        "select" => &["input_select", "select"],
+        "text" => &["input_text", "text"],
+        "light" => &["light"],
+        "fan" => &["fan"],
+        "media_player" => &["media_player"],
+        "climate" => &["climate"],
+        "vacuum" => &["vacuum"],
+        "lock" => &["lock"],
+        "timer" => &["timer"],
+        "scene" => &["scene"],
+        _ => return None,
+    })
 }
 
 fn texts(value: Option<&Value>) -> Option<Vec<String>> {
@@ -283,7 +346,7 @@ fn entities(house: &House, map: &Map<String, Value>, seen: &mut BTreeSet<EntityI
 }
 
 /// Entity ids that stand literally in any text, a template included.
-fn literal_ids(value: &Value, into: &mut BTreeSet<EntityId>) {
+pub(super) fn literal_ids(value: &Value, into: &mut BTreeSet<EntityId>) {
     match value {
         Value::String(text) => {
             for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')) {

@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::entity::{Guarded, Look, own_guard};
-use super::resolve::{self, Reading};
-use super::table::{self, End, Kind, Row};
-use super::triggers::{Change, Ends};
-use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, states};
-use crate::house::{Body, EntityId, House};
+use super::entity::{Guarded, Look, own_guard, relay_domain, works_a_door};
 
+use super::table::{self, End, Kind, Row};
+use super::triggers::{self, Ends};
+use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, names, states};
+use crate::house::{Body, Entity, EntityId, House};
+
+mod ends;
+mod messages;
 mod moves;
+mod opaque;
 
 /// An action on entities, from a call or from a body.
 pub(super) struct Action<'a> {
@@ -45,6 +48,9 @@ pub(super) enum Fate {
 
 const SEND: Fate = Fate::Send { toward_safety: false };
 
+/// Macros and automations that lead to each other are followed so far.
+const ROAD_STEPS_MAX: usize = 32;
+
 pub(super) struct Walk<'a> {
     pub facts: &'a Facts<'a>,
     pub origin: Origin,
@@ -53,10 +59,14 @@ pub(super) struct Walk<'a> {
     /// The outermost action, for the sentence.
     by: Option<(String, Option<EntityId>)>,
     seen: BTreeSet<EntityId>,
-    /// Macros and automations that are being asked what stopping them leaves undone.
-    stopping: BTreeSet<EntityId>,
+    /// Entities that were moved along, and whether toward safety.
+    moved: BTreeSet<(EntityId, bool)>,
+    /// The states of a scene go out as one: none of them can be left out.
+    pub as_one: bool,
     /// The caller handed values to a macro, so its templates may hold anything.
     foreign_values: bool,
+    /// Only counts moves toward safety; nobody reads the reasons.
+    counting: bool,
     /// Moves toward safety met, for "does stopping this leave a door open".
     pub secures: usize,
 }
@@ -70,14 +80,27 @@ impl<'a> Walk<'a> {
             path: Vec::new(),
             by: None,
             seen: BTreeSet::new(),
-            stopping: BTreeSet::new(),
+            moved: BTreeSet::new(),
+            as_one: false,
             foreign_values: false,
+            counting: false,
             secures: 0,
         }
     }
 
     pub(super) fn house(&self) -> &'a House {
         self.facts.house
+    }
+
+    /// The household wrote it, and no value of a caller's is in it.
+    fn own_words(&self, action: &Action<'_>) -> bool {
+        let foreign = self.foreign_values && action.templated;
+        !self.path.is_empty() && !foreign
+    }
+
+    /// The call itself, whose entities can be sent or left out one by one.
+    fn alone(&self) -> bool {
+        self.path.is_empty() && !self.as_one
     }
 
     /// Leaves a reason.
@@ -90,6 +113,8 @@ impl<'a> Walk<'a> {
         entity: Option<&EntityId>,
         detail: Option<String>,
     ) {
+        // The household wrote its macros: what cannot be judged in one is a question, not a refusal.
+        let verdict = if self.path.is_empty() { verdict } else { verdict.min(Verdict::Ask) };
         let (by, on) = self.by.clone().unwrap_or_else(|| (action.to_owned(), entity.cloned()));
         self.reasons.push(Reason {
             verdict,
@@ -141,121 +166,39 @@ impl<'a> Walk<'a> {
         entities: &BTreeSet<EntityId>,
     ) -> BTreeMap<EntityId, Fate> {
         let Some(row) = row else {
-            self.unknown(action, entities);
+            opaque::unknown(self, action, entities);
             return entities.iter().map(|id| (id.clone(), SEND)).collect();
         };
         match row.kind {
-            Kind::Opaque => self.opaque(action),
-            Kind::Notify => self.notify(action),
-            Kind::Speech => self.speech(action),
+            Kind::Opaque => opaque::judge(self, action, entities),
+            Kind::Notify => messages::notify(self, action),
+            Kind::Speech => messages::speech(self, action),
             Kind::SceneApply => states::apply(self, action),
-            Kind::Blind if entities.is_empty() => self.asks(ReasonCode::Blinds, action, None, None),
+            Kind::Blind if entities.is_empty() && !messages::own(self, action) => {
+                self.asks(ReasonCode::Blinds, action, None, None)
+            }
             _ => {}
         }
         let mut fates = BTreeMap::new();
+        // A grant covers one road; the next entity's road to the same macro must be walked too.
+        let apart = self.path.is_empty() && !self.facts.policy.grants.is_empty();
         for id in entities {
+            if apart {
+                self.seen.clear();
+                self.moved.clear();
+            }
             fates.insert(id.clone(), self.entity(row.kind, action, id));
         }
         fates
     }
 
-    fn unknown(&mut self, action: &Action<'_>, entities: &BTreeSet<EntityId>) {
-        if self.listed(action) {
-            return;
-        }
-        let harmless = !entities.is_empty() && entities.iter().all(|id| table::harmless_domain(id.domain()));
-        let verdict = if harmless { Verdict::Ask } else { Verdict::Refuse };
-        self.note(verdict, Some(Risk::Security), ReasonCode::UnknownService, &action.name(), None, None);
-        if harmless {
-            for id in entities {
-                self.sets_off(action, id, &Ends::Any);
-            }
-        }
-    }
-
-    fn opaque(&mut self, action: &Action<'_>) {
-        if !self.listed(action) {
-            self.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::Opaque, &action.name(), None, None);
-        }
-    }
-
-    /// Whether the operator listed this very service (leaving the reason that goes with it).
-    fn listed(&mut self, action: &Action<'_>) -> bool {
-        let name = action.name();
-        let Some(rule) = self.facts.policy.services.get(&name) else { return false };
-        if rule.verdict == Verdict::Refuse
-            || (!rule.data.is_empty() && !rule.data.iter().any(|data| data == action.data))
-        {
-            return false;
-        }
-        if rule.verdict == Verdict::Ask {
-            self.note(Verdict::Ask, Some(Risk::Security), ReasonCode::ListedAsks, &name, None, None);
-        }
-        true
-    }
-
-    fn notify(&mut self, action: &Action<'_>) {
-        if let Some(key) = action.data.keys().find(|key| !matches!(key.as_str(), "message" | "title")) {
-            self.asks(ReasonCode::NotifyExtra, action, None, Some(key.clone()));
-        }
-    }
-
-    fn speech(&mut self, action: &Action<'_>) {
-        if self.facts.policy.speech_asks {
-            self.asks(ReasonCode::Speech, action, None, None);
-        }
-        for key in ["media_id", "preannounce_media_id"] {
-            if let Some(value) = action.data.get(key) {
-                self.media(action, value);
-            }
-        }
-        if let Some(value) = action.data.get("media_player_entity_id") {
-            self.members(action, value, "media_player");
-        }
-    }
-
-    fn media(&mut self, action: &Action<'_>, value: &Value) {
-        match value {
-            Value::String(text) if is_template(text) => {
-                self.asks(ReasonCode::Media, action, None, Some("template".to_owned()))
-            }
-            Value::String(text) => {
-                let verdict = super::media::judge_media(text, &self.facts.policy.media.hosts);
-                if verdict != Verdict::Allow {
-                    self.note(verdict, Some(Risk::Security), ReasonCode::Media, &action.name(), None, None);
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.media(action, item)),
-            Value::Object(map) => map.iter().for_each(|(key, item)| match key.as_str() {
-                "media_content_id" => self.media(action, item),
-                "media_content_type" => {}
-                _ => self.asks(ReasonCode::Media, action, None, Some(crate::text::clean(key, 40))),
-            }),
-            _ => {}
-        }
-    }
-
-    /// Entities that hide in a data key: each must be of the domain that belongs there.
-    fn members(&mut self, action: &Action<'_>, value: &Value, domain: &str) {
-        let map = Map::from_iter([("entity_id".to_owned(), value.clone())]);
-        match resolve::targets(self.house(), [Some(&map), None], Reading::Call) {
-            Ok(found) if !found.templated && found.unknown.is_empty() && !found.all => {
-                for id in found.direct {
-                    if id.domain() == domain {
-                        self.entity(Kind::Comfort(End::Any), action, &id);
-                    } else {
-                        self.note(
-                            Verdict::Refuse,
-                            Some(Risk::Security),
-                            ReasonCode::WrongMember,
-                            &action.name(),
-                            Some(&id),
-                            None,
-                        );
-                    }
-                }
-            }
-            _ => self.note(Verdict::Refuse, Some(Risk::Security), ReasonCode::WrongMember, &action.name(), None, None),
+    /// An event, and the automations that wait for it.
+    pub(super) fn raises(&mut self, action: &Action<'_>, event: &str, on: Option<&EntityId>) {
+        for automation in self.house().index.triggers.on_event(event) {
+            let name = self.name(&automation);
+            let step = Step::Event { event: event.to_owned(), automation: automation.clone(), name };
+            let by = on.map_or_else(|| action.name(), ToString::to_string);
+            self.step(&by, on, step, |walk| walk.body(action, &automation));
         }
     }
 
@@ -267,7 +210,16 @@ impl<'a> Walk<'a> {
             Kind::Read => return SEND,
             Kind::Generic => return self.generic(action, id),
             Kind::Comfort(end) => self.plain(action, id, Look::List, end),
-            Kind::Relay(end) => self.plain(action, id, Look::Relay, end),
+            Kind::Relay(end) => {
+                let decided = self.facts.policy.guard.get(id) == Some(&super::Guard::Harmless);
+                let hot = || {
+                    entity.info.names.iter().any(|name| names::hints_at_heat(name)) || names::hints_at_heat(id.object())
+                };
+                if end != End::Off && !decided && hot() {
+                    self.asks_harm(ReasonCode::Harm, action, Some(id), None);
+                }
+                self.plain(action, id, Look::Relay, end);
+            }
             Kind::Button => {
                 let identify = entity.classes().any(|class| class == "identify")
                     && !entity.classes().any(|class| class != "identify");
@@ -284,6 +236,57 @@ impl<'a> Walk<'a> {
             Kind::Alarm(way) => return moves::alarm(self, way, action, id, entity),
             Kind::Climate => moves::climate(self, action, id, moves::CLIMATE_CELSIUS),
             Kind::WaterHeater => moves::climate(self, action, id, moves::WATER_CELSIUS),
+            Kind::SceneOn | Kind::ScriptOn | Kind::ScriptOff | Kind::ScriptToggle => self.macros(kind, action, id),
+            Kind::AutomationTrigger | Kind::AutomationOn | Kind::AutomationOff | Kind::AutomationToggle => {
+                self.macros(kind, action, id);
+            }
+            Kind::Harm => {
+                // A siren is part of the alarm.
+                self.secures += usize::from(id.domain() == "siren");
+                self.asks_harm(ReasonCode::Harm, action, Some(id), None);
+                self.plain(action, id, Look::Relay, End::Any);
+            }
+            Kind::Blind => {
+                self.asks(ReasonCode::Blinds, action, Some(id), None);
+                self.plain(action, id, Look::List, End::Any);
+            }
+            Kind::TimerRun => {
+                self.timer(action, id);
+                // Started anew while it runs, it ends later.
+                if action.service == "start" && entity.value() != Some("idle") {
+                    self.stops_what_follows(action, id);
+                }
+            }
+            Kind::TimerStop => {
+                self.timer(action, id);
+                self.stops_what_follows(action, id);
+            }
+            Kind::Media => {
+                self.plain(action, id, Look::List, End::Any);
+                for key in ["media_content_id", "media"] {
+                    if let Some(value) = action.data.get(key) {
+                        messages::media(self, action, value);
+                    }
+                }
+                if action.data.contains_key("extra") {
+                    self.asks(ReasonCode::Media, action, Some(id), Some("extra".to_owned()));
+                }
+            }
+            Kind::Join => {
+                self.plain(action, id, Look::List, End::Any);
+                if let Some(value) = action.data.get("group_members") {
+                    messages::members(self, action, value, "media_player");
+                }
+            }
+            Kind::Notify | Kind::Speech => self.plain(action, id, Look::List, End::Any),
+            Kind::Opaque | Kind::SceneApply => {}
+        }
+        SEND
+    }
+
+    /// A scene, script or automation runs, is stopped or enabled.
+    fn macros(&mut self, kind: Kind, action: &Action<'_>, id: &EntityId) {
+        match kind {
             Kind::SceneOn | Kind::ScriptOn => {
                 self.plain(action, id, Look::List, End::Any);
                 self.runs(action, id);
@@ -301,49 +304,30 @@ impl<'a> Walk<'a> {
                 self.plain(action, id, Look::List, End::Same);
                 self.runs(action, id);
             }
-            Kind::AutomationOn => self.plain(action, id, Look::List, End::On),
-            Kind::AutomationOff | Kind::AutomationToggle => {
+            Kind::AutomationOn => {
+                self.plain(action, id, Look::List, End::On);
+                self.enables(action, id);
+            }
+            Kind::AutomationOff => {
                 self.plain(action, id, Look::List, End::Either);
                 self.stops(action, id);
             }
-            Kind::Harm => {
-                self.asks_harm(ReasonCode::Harm, action, Some(id), None);
-                self.plain(action, id, Look::Relay, End::Any);
+            Kind::AutomationToggle => {
+                self.plain(action, id, Look::List, End::Either);
+                self.enables(action, id);
+                self.stops(action, id);
             }
-            Kind::Blind => {
-                self.asks(ReasonCode::Blinds, action, Some(id), None);
-                self.plain(action, id, Look::List, End::Any);
-            }
-            Kind::TimerRun => self.plain(action, id, Look::List, End::Any),
-            Kind::TimerStop => {
-                self.plain(action, id, Look::List, End::Any);
-                self.stops_what_follows(action, id);
-            }
-            Kind::Media => {
-                self.plain(action, id, Look::List, End::Any);
-                for key in ["media_content_id", "media"] {
-                    if let Some(value) = action.data.get(key) {
-                        self.media(action, value);
-                    }
-                }
-                if action.data.contains_key("extra") {
-                    self.asks(ReasonCode::Media, action, Some(id), Some("extra".to_owned()));
-                }
-            }
-            Kind::Join => {
-                self.plain(action, id, Look::List, End::Any);
-                if let Some(value) = action.data.get("group_members") {
-                    self.members(action, value, "media_player");
-                }
-            }
-            Kind::Opaque | Kind::Notify | Kind::Speech | Kind::SceneApply => {}
+            _ => {}
         }
-        SEND
     }
 
     /// `homeassistant.turn_on` and the like become the entity's own service, or nothing.
     fn generic(&mut self, action: &Action<'_>, id: &EntityId) -> Fate {
         let Some(service) = table::concrete(id.domain(), action.service) else { return Fate::Ignored };
+        let listed = &self.house().services;
+        if !listed.is_empty() && !listed.get(id.domain()).is_some_and(|services| services.contains_key(service)) {
+            return Fate::Ignored;
+        }
         let Some(row) = table::row(id.domain(), service) else { return Fate::Ignored };
         self.entity(row.kind, &Action { domain: id.domain(), service, ..*action }, id)
     }
@@ -360,55 +344,52 @@ impl<'a> Walk<'a> {
             };
             self.asks(code, action, Some(id), detail);
         }
-        if end == End::Same {
-            return;
+        self.sets_off(action, id, &ends::of(action, end));
+        if end != End::Same {
+            self.along(action, id, entity, false);
         }
-        let ends = self.ends(action, end);
-        self.sets_off(action, id, &ends);
-        let along: Vec<EntityId> = if id.domain() == "scene" {
+    }
+
+    /// What moves along: members of a hub's room, the source of a helper. A move toward safety takes
+    /// them along as they are meant to be, so their own guards do not count then.
+    pub(super) fn along(&mut self, action: &Action<'_>, id: &EntityId, entity: &Entity, securing: bool) {
+        let members: Vec<EntityId> = if id.domain() == "scene" {
             entity.info.wraps.clone()
         } else {
             entity.members().chain(entity.info.wraps.iter().cloned()).collect()
         };
-        for member in along {
-            if self.seen.insert(member.clone()) {
-                let step = Step::Moves { entity: member.clone() };
-                self.step(&action.name(), Some(id), step, |walk| {
-                    let look = if super::entity::relay_domain(member.domain()) { Look::Relay } else { Look::List };
-                    walk.plain(action, &member, look, End::Any);
-                });
-            }
+        if !members.is_empty() && self.path.len() > ROAD_STEPS_MAX {
+            return self.asks(ReasonCode::OpaqueBody, action, Some(id), Some("nesting".to_owned()));
         }
-    }
-
-    fn ends(&self, action: &Action<'_>, end: End) -> Ends {
-        let one = |text: &str| {
-            let mut ends = vec![text.to_owned()];
-            // Helpers show numbers with a fraction: 55 becomes "55.0".
-            if let Ok(number) = text.trim().parse::<f64>() {
-                ends.push(format!("{number:?}"));
-                ends.push(number.to_string());
+        for member in members {
+            let Some(other) = self.house().entity(member.as_str()) else { continue };
+            if !self.moved.insert((member.clone(), securing)) {
+                continue;
             }
-            Ends::Known(ends)
-        };
-        match end {
-            End::On => one("on"),
-            End::Off => one("off"),
-            End::Either => Ends::Known(vec!["on".to_owned(), "off".to_owned()]),
-            End::Key(key) => match action.data.get(key) {
-                Some(Value::String(text)) if !is_template(text) => one(text),
-                Some(Value::Number(number)) => one(&number.to_string()),
-                _ => Ends::Any,
-            },
-            End::Any | End::Same => Ends::Any,
+            let step = Step::Moves { entity: member.clone() };
+            self.step(&action.name(), Some(id), step, |walk| match member.domain() {
+                _ if securing => {
+                    walk.sets_off(action, &member, &Ends::Any);
+                    walk.along(action, &member, other, true);
+                }
+                _ if works_a_door(walk.facts, &member, other) => {
+                    walk.asks(ReasonCode::Opens, action, Some(&member), None);
+                    walk.sets_off(action, &member, &Ends::Any);
+                }
+                domain if relay_domain(domain) => walk.plain(action, &member, Look::Relay, End::Any),
+                _ => walk.plain(action, &member, Look::List, End::Any),
+            });
         }
     }
 
     /// What automations do when this entity changes, and all that contains it.
     pub(super) fn sets_off(&mut self, action: &Action<'_>, id: &EntityId, ends: &Ends) {
         let house = self.house();
-        let current = house.entity(id.as_str()).and_then(|entity| entity.value());
-        let fired = house.index.triggers.fired(house, id, &Change { ends, current });
+        // What a door's own move brings about later is not what stopping this one would leave undone.
+        if self.counting && matches!(id.domain(), "lock" | "cover" | "valve" | "alarm_control_panel") {
+            return;
+        }
+        let fired = house.index.triggers.fired(house, id, ends);
         for automation in fired {
             let step =
                 Step::Triggers { cause: id.clone(), automation: automation.clone(), name: self.name(&automation) };
@@ -420,19 +401,26 @@ impl<'a> Walk<'a> {
     fn runs(&mut self, action: &Action<'_>, id: &EntityId) {
         let step = Step::Runs { entity: id.clone(), name: self.name(id) };
         let before = self.foreign_values;
-        self.foreign_values |=
-            self.path.is_empty() && (action.data.contains_key("variables") || action.service == id.object());
+        self.foreign_values |= self.path.is_empty()
+            && (action.data.contains_key("variables") || (action.service == id.object() && !action.data.is_empty()));
         self.step(&action.name(), Some(id), step, |walk| walk.body(action, id));
         self.foreign_values = before;
     }
 
+    /// What was turned off may run by itself again: by the clock, or when somebody comes home.
+    fn enables(&mut self, action: &Action<'_>, id: &EntityId) {
+        if self.house().entity(id.as_str()).and_then(|entity| entity.value()) != Some("on") {
+            self.runs(action, id);
+        }
+    }
+
     /// Turning it off stops what it was about to lock, close or arm.
     fn stops(&mut self, action: &Action<'_>, id: &EntityId) {
-        if !self.stopping.insert(id.clone()) {
+        if self.counting {
             return;
         }
         let mut inner = Walk::new(self.facts, self.origin);
-        inner.stopping = self.stopping.clone();
+        inner.counting = true;
         inner.body(action, id);
         let unreadable = !matches!(self.house().bodies.of(id), Some(Body::Config(_)));
         if inner.secures > 0 || unreadable {
@@ -440,10 +428,26 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What a timer's service leaves it in, and the events that it raises, later ones included.
+    fn timer(&mut self, action: &Action<'_>, id: &EntityId) {
+        let (states, events): (&[&str], &[&str]) = match action.service {
+            "cancel" => (&["idle"], &["cancelled"]),
+            "pause" => (&["paused"], &["paused"]),
+            "finish" => (&["idle"], &["finished"]),
+            "start" => (&["active", "idle"], &["started", "restarted", "finished"]),
+            "change" => (&["active", "idle"], &["changed", "finished"]),
+            _ => return self.plain(action, id, Look::List, End::Any),
+        };
+        self.plain(action, id, Look::List, End::Same);
+        let states = states.iter().map(|state| (*state).to_owned());
+        let events = events.iter().map(|event| triggers::event_end(&format!("timer.{event}")));
+        self.sets_off(action, id, &Ends::Known(states.chain(events).collect()));
+    }
+
     /// Stopping a timer stops the automations that wait for it.
     fn stops_what_follows(&mut self, action: &Action<'_>, id: &EntityId) {
         let house = self.house();
-        for automation in house.index.triggers.fired(house, id, &Change { ends: &Ends::Any, current: None }) {
+        for automation in house.index.triggers.fired(house, id, &Ends::Any) {
             self.stops(action, &automation);
         }
     }
@@ -451,6 +455,13 @@ impl<'a> Walk<'a> {
     pub(super) fn body(&mut self, action: &Action<'_>, id: &EntityId) {
         if !self.seen.insert(id.clone()) {
             return;
+        }
+        if self.path.len() > ROAD_STEPS_MAX {
+            return self.asks(ReasonCode::OpaqueBody, action, Some(id), Some("nesting".to_owned()));
+        }
+        if id.domain() == "automation" {
+            // Running shows in its attributes, and is an event.
+            self.sets_off(action, id, &Ends::Known(Vec::new()));
         }
         match self.house().bodies.of(id) {
             Some(Body::Config(config)) if id.domain() == "scene" => states::scene(self, id, config),
@@ -480,7 +491,7 @@ impl<'a> Walk<'a> {
 }
 
 pub(super) fn is_template(text: &str) -> bool {
-    text.contains("{{") || text.contains("{%")
+    ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
 }
 
 pub(super) fn has_template(value: &Value) -> bool {

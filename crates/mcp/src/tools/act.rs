@@ -2,9 +2,9 @@
 //! what is sent is exactly the plan of an allowed decision; a call cut off is never sent again.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use decide::gate::{Call, Decision, Facts, Language, Origin, Plan, Problem, Send, Verdict, judge};
+use decide::gate::{Call, Decision, Facts, Language, Plan, Problem, Send, Verdict, judge};
 use decide::house::{EntityId, House};
 use home::{Outcome, OutcomeKind, Receipt};
 use serde_json::{Map, Value, json};
@@ -13,11 +13,12 @@ use super::answer::{failure, house_error, say};
 use super::call::problem::problem;
 use super::call::values::in_range;
 use super::refusal::refusal;
+use super::response;
 use super::row::candidate;
 use super::view::{View, cleaned};
-use crate::desk::{Desk, loaded};
+use crate::desk::{Desk, loaded, now};
 
-/// Most entities that one call may toggle, open or switch on.
+/// Limit: entities that one call may toggle, open or switch on.
 pub const FAN_OUT_MAX: usize = 50;
 /// Outcomes told one by one; the rest is counted by kind.
 const OUTCOMES_MAX: usize = 100;
@@ -27,11 +28,18 @@ pub type Wanted<'a> = &'a (dyn Fn(&View<'_>) -> Result<Call, Value> + Sync);
 
 /// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
 /// is first, so that moves toward safety wait for nothing, and again when loaded.
+/// Longest wait for the picture to catch up with the house: a move toward safety is sent in 100 ms.
+const CATCH_UP_MAX: Duration = Duration::from_millis(40);
+
 pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
     let mut house = house;
     let mut judged = decide(desk, &house, wanted);
     if !loaded(&house) && !matches!(&judged, Ok((_, decision)) if decision.verdict == Verdict::Allow) {
         house = desk.house_loaded().await;
+        judged = decide(desk, &house, wanted);
+    }
+    if judged.as_ref().is_ok_and(|(_, decision)| depends_on_states(decision)) {
+        house = desk.connection.caught_up(CATCH_UP_MAX).await;
         judged = decide(desk, &house, wanted);
     }
     match judged {
@@ -40,8 +48,15 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
     }
 }
 
+/// Where a state a few milliseconds old could hold back what is fine, or leave a door open.
+fn depends_on_states(decision: &Decision) -> bool {
+    let moves = |domain: &str| matches!(domain, "cover" | "valve" | "alarm_control_panel");
+    let plan = &decision.plan;
+    decision.verdict != Verdict::Allow || !plan.done.is_empty() || plan.sends.iter().any(|send| moves(&send.domain))
+}
+
 /// Call and decision, or why there is none.
-pub fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decision), Value> {
+fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decision), Value> {
     let view = desk.view(house);
     let call = wanted(&view)?;
     let decision = judged(desk, house, &call).map_err(|found| problem(&view, &found))?;
@@ -49,26 +64,26 @@ pub fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, D
     Ok((call, decision))
 }
 
-pub fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
+fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
     let in_flight = desk.connection.in_flight();
-    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, Origin::Model, call)
-}
-
-fn now() -> i64 {
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
+    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, desk.origin, call)
 }
 
 async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Value {
     let view = desk.view(house);
     let ran = format!("{}.{}", cleaned(&call.domain), cleaned(&call.service));
-    match decision.permit(Origin::Model) {
+    match decision.permit(desk.origin) {
         Err(decision) => {
             desk.record_refusal(call, &decision);
             refusal(&view, &decision)
         }
         Ok(permit) => {
             if let Some(answer) = too_many(&view, permit.plan()) {
+                desk.record_held(call, &answer);
+                return answer;
+            }
+            if let Some(answer) = too_fast(desk, permit.plan()) {
+                desk.record_held(call, &answer);
                 return answer;
             }
             let plan = permit.plan().clone();
@@ -77,6 +92,23 @@ async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) 
             told(&desk.view(&house), &ran, &plan, &receipt)
         }
     }
+}
+
+/// More writes in a minute than a household needs; moves toward safety are never held.
+fn too_fast(desk: &Desk, plan: &Plan) -> Option<Value> {
+    if plan.sends.iter().all(|send| send.toward_safety) {
+        return None;
+    }
+    let wait = desk.pace.take(desk.policy.writes_per_minute).err()?;
+    let message = match desk.language {
+        Language::English => {
+            format!("Too many changes in one minute. Nothing was done; there is room again in {wait} s.")
+        }
+        Language::Chinese => format!("一分钟内的操作太多。没有执行任何操作；{wait} 秒后可以再试。"),
+    };
+    let mut answer = failure("too_fast", message);
+    answer["retry_after_secs"] = json!(wait);
+    Some(answer)
 }
 
 /// Switching on, opening or toggling very much at once is most likely not what a person said.
@@ -124,10 +156,8 @@ pub fn told(view: &View<'_>, ran: &str, plan: &Plan, receipt: &Receipt) -> Value
     if receipt.outcomes.len() > OUTCOMES_MAX {
         answer.insert("outcomes_left_out".into(), json!(receipt.outcomes.len() - OUTCOMES_MAX));
     }
-    if let [response] = receipt.responses.as_slice() {
-        answer.insert("response".into(), response.clone());
-    } else if !receipt.responses.is_empty() {
-        answer.insert("response".into(), json!(receipt.responses));
+    if !receipt.responses.is_empty() {
+        response::put(&mut answer, &receipt.responses);
     }
     if let Some(error) = &receipt.error {
         if let Value::Object(error) = house_error(view.language, error) {
@@ -213,6 +243,15 @@ fn excuse(language: Language, outcomes: &[Outcome]) -> (&'static str, &'static s
 
 fn note(language: Language, outcomes: &[Outcome]) -> String {
     let total = outcomes.len();
+    let blind = |outcome: &Outcome| matches!(outcome.outcome, OutcomeKind::Accepted | OutcomeKind::Assumed);
+    if total > 0 && outcomes.iter().all(blind) {
+        let text = say(
+            language,
+            "Home Assistant took it; there is no state that shows the effect.",
+            "Home Assistant 已接受；没有状态可以证实效果。",
+        );
+        return text.to_owned();
+    }
     let open = outcomes.iter().filter(|outcome| !achieved(outcome)).count();
     match (open, language) {
         (0, Language::English) => "Done as the outcomes say.".to_owned(),

@@ -51,6 +51,13 @@ pub fn reading(house: &House, language: Language) -> Map<String, Value> {
             "现在连不上 Home Assistant。这是最后一次得到的情况，状态可能已经变了，请如实说明。",
         );
         answer.insert("stale_note".into(), json!(note));
+    } else if !house.readiness.running {
+        let note = say(
+            language,
+            "Home Assistant is still starting; some devices are not there yet.",
+            "Home Assistant 还在启动，有些设备尚未出现。",
+        );
+        answer.insert("partial_note".into(), json!(note));
     } else if !house.readiness.registries {
         let note = say(
             language,

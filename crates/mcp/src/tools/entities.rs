@@ -10,8 +10,9 @@ use super::fold::{Query, fold};
 use super::row::row;
 use super::view::View;
 
-/// Entities on a page, unless asked for otherwise, and at most.
+/// Entities on a page, unless asked for otherwise.
 const PAGE: usize = 50;
+/// Limit: entities on a page.
 const PAGE_MAX: usize = 200;
 
 pub const ARGUMENTS: [&str; 9] =

@@ -10,7 +10,7 @@ use decide::macros::{Hit, Match, NoMatch, Why, candidates, match_phrase};
 use decide::text::clean;
 use serde_json::{Map, Value, json};
 
-use super::act::{act, judged};
+use super::act::act;
 use super::answer::{reading, say};
 use super::arguments::Arguments;
 use super::row::candidate;
@@ -19,13 +19,12 @@ use crate::desk::{Desk, loaded};
 
 mod would;
 
-/// Macros told at once; a house with more pages through list_entities.
+/// Limit: macros told at once; a house with more pages through list_entities.
 const MACROS_MAX: usize = 300;
 /// Longest phrase echoed, in characters.
 const PHRASE_CHARS: usize = 80;
 
-pub fn list_macros(desk: &Desk, house: &House, given: &Map<String, Value>) -> Result<Value, Value> {
-    let view = desk.view(house);
+pub fn list_macros(view: &View<'_>, given: &Map<String, Value>) -> Result<Value, Value> {
     Arguments::read(given, &[], view.language)?;
     let mut macros: Vec<(String, &EntityId)> = (view.visible())
         .filter(|(id, _)| matches!(id.domain(), "scene" | "script"))
@@ -34,9 +33,9 @@ pub fn list_macros(desk: &Desk, house: &House, given: &Map<String, Value>) -> Re
     macros.sort();
     let count = macros.len();
     let rows: Vec<Value> = (macros.into_iter().take(MACROS_MAX))
-        .map(|(name, id)| json!({"entity_id": id, "name": name, "kind": id.domain(), "asks": asks(desk, house, id)}))
+        .map(|(name, id)| json!({"entity_id": id, "name": name, "kind": id.domain(), "asks": asks(view, id).0}))
         .collect();
-    let mut answer = reading(house, view.language);
+    let mut answer = reading(view.house, view.language);
     answer.insert("count".into(), json!(count));
     if rows.len() < count {
         answer.insert("truncated".into(), json!(true));
@@ -51,10 +50,10 @@ pub fn list_macros(desk: &Desk, house: &House, given: &Map<String, Value>) -> Re
     Ok(Value::Object(answer))
 }
 
-/// Whether running it would stop at the gate; nothing where that cannot be known now.
-fn asks(desk: &Desk, house: &House, id: &EntityId) -> Option<bool> {
-    let decision = loaded(house).then(|| judged(desk, house, &turn_on(id)))?.ok()?;
-    Some(decision.verdict != Verdict::Allow)
+/// Whether running it would stop at the gate, nothing where that cannot be known now; and why.
+fn asks(view: &View<'_>, id: &EntityId) -> (Option<bool>, Option<Decision>) {
+    let decision = if loaded(view.house) { view.judged(&turn_on(id)).ok() } else { None };
+    (decision.as_ref().map(|decision| decision.verdict != Verdict::Allow), decision)
 }
 
 fn turn_on(id: &EntityId) -> Call {
@@ -86,20 +85,24 @@ fn phrase<'a>(desk: &Desk, given: &'a Map<String, Value>, known: &[&str]) -> Res
 
 async fn preview(desk: &Desk, phrase: &str) -> Result<Value, Value> {
     let house = desk.house_to_read().await?;
-    let view = desk.view(&house);
-    let found = meant(&view, phrase)?;
-    let (lines, whole) = would::would(&view, &found.entity_id);
-    let mut answer = reading(&house, view.language);
+    previewed(&desk.view(&house), phrase)
+}
+
+/// What a phrase means and what would move.
+pub fn previewed(view: &View<'_>, phrase: &str) -> Result<Value, Value> {
+    let found = meant(view, phrase)?;
+    let (lines, whole) = would::would(view, &found.entity_id);
+    let mut answer = reading(view.house, view.language);
     answer.insert("ran".into(), json!(false));
     answer.insert("dry_run".into(), json!(true));
-    answer.insert("match".into(), shape(&view, &found));
+    answer.insert("match".into(), shape(view, &found));
     answer.insert("would".into(), Value::Array(lines));
     answer.insert("would_is_all".into(), json!(whole));
-    let decision = loaded(&house).then(|| judged(desk, &house, &turn_on(&found.entity_id)).ok()).flatten();
-    answer.insert("asks".into(), json!(decision.as_ref().map(|decision| decision.verdict != Verdict::Allow)));
+    let (asks, decision) = asks(view, &found.entity_id);
+    answer.insert("asks".into(), json!(asks));
     if let Some(decision) = decision.filter(|decision| decision.verdict != Verdict::Allow) {
         answer.insert("targets".into(), json!(decision.targets));
-        answer.insert("reasons".into(), json!(reasons(&view, &decision)));
+        answer.insert("reasons".into(), json!(reasons(view, &decision)));
     }
     Ok(Value::Object(answer))
 }
@@ -118,8 +121,10 @@ async fn run(desk: &Desk, phrase: &str) -> Result<Value, Value> {
     let mut answer = act(desk, house.clone(), &|_| Ok(call.clone())).await;
     if let Value::Object(answer) = &mut answer {
         // As the seed has it: `ran` says whether it ran, not what.
-        let sent = answer.remove("ran");
-        answer.insert("ran".into(), json!(sent.is_some()));
+        let sent = answer.remove("ran").is_some();
+        let error = answer.get("error").and_then(Value::as_str);
+        let ran = sent && matches!(error, None | Some("not_confirmed" | "outcome_unknown"));
+        answer.insert("ran".into(), json!(ran));
         answer.insert("dry_run".into(), json!(false));
         answer.insert("match".into(), shape(&desk.view(&house), &found));
     }

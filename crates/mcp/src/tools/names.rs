@@ -26,49 +26,75 @@ pub enum Found {
     Nothing(Vec<EntityId>),
 }
 
-/// What a text means for a service of this domain.
-pub fn find(view: &View<'_>, domain: &str, text: &str) -> Vec<(String, Found)> {
-    let whole = one(view, domain, text);
+/// Where a name is looked for.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// Of the service, which is that of the entities it moves.
+    pub domain: &'a str,
+    /// Only in these areas; empty for the whole house.
+    pub areas: &'a [String],
+}
+
+/// What a text means there.
+pub fn find(view: &View<'_>, place: Place<'_>, text: &str) -> Vec<(String, Found)> {
+    let whole = one(view, place, text);
     let parts: Vec<&str> = text.split(COMMAS).map(str::trim).filter(|part| !part.is_empty()).collect();
     if parts.len() < 2 || !matches!(whole, Found::Nothing(_)) {
         return vec![(text.to_owned(), whole)];
     }
-    if let Some(id) = same_entity(view, domain, &parts) {
+    if let Some(id) = same_entity(view, place, &parts) {
         return vec![(text.to_owned(), Found::Entities(vec![id]))];
     }
-    parts.into_iter().map(|part| (part.to_owned(), one(view, domain, part))).collect()
+    parts.into_iter().map(|part| (part.to_owned(), one(view, place, part))).collect()
 }
 
 /// Several names of one entity in one text, as models send them back: that entity.
-fn same_entity(view: &View<'_>, domain: &str, parts: &[&str]) -> Option<EntityId> {
+fn same_entity(view: &View<'_>, place: Place<'_>, parts: &[&str]) -> Option<EntityId> {
     let folded: Vec<String> = parts.iter().map(|part| fold(part)).collect();
-    let mut found = pool(view, domain).into_iter().filter(|(id, entity)| {
+    let mut found = pool(view, place).into_iter().filter(|(id, entity)| {
         folded.iter().all(|part| fold(id.as_str()) == *part || names(entity).any(|name| fold(name) == *part))
     });
     let (id, _) = found.next()?;
     found.next().is_none().then(|| id.clone())
 }
 
-fn one(view: &View<'_>, domain: &str, text: &str) -> Found {
+fn one(view: &View<'_>, place: Place<'_>, text: &str) -> Found {
     let said = Query::new(text);
     if said.joined().is_empty() {
         return Found::Nothing(vec![]);
     }
-    let pool = pool(view, domain);
+    let pool = pool(view, place);
     if let Some(found) = chosen(ids(&pool, |entity| names(entity).any(|name| said.is(name)))) {
         return found;
     }
     if let Some(found) = chosen(ids(&pool, |entity| with_area(view, entity, &said))) {
         return found;
     }
-    if let Some(place) = place(view, &said) {
-        return place;
+    if let Some(found) = called(view, &said).filter(|_| place.areas.is_empty()) {
+        return found;
     }
     if let Some(found) = chosen(ids(&pool, |entity| names(entity).any(|name| said.means(name)))) {
         return found;
     }
     let words: Vec<String> = said.words().map(singular).collect();
-    chosen(ids(&pool, |entity| fits(view, entity, &words))).unwrap_or_else(|| Found::Nothing(nearest(&pool, &said)))
+    chosen(ids(&pool, |entity| fits(view, entity, &words)))
+        .unwrap_or_else(|| Found::Nothing(near(view, place.domain, text)))
+}
+
+/// What comes nearest to a text that is no name here: of this domain, else of any, else whatever the
+/// domain has.
+pub fn near(view: &View<'_>, domain: &str, text: &str) -> Vec<EntityId> {
+    let said = Query::new(text);
+    let own = pool(view, Place { domain, areas: &[] });
+    let found = nearest(&own, &said);
+    if !found.is_empty() {
+        return found;
+    }
+    let found = nearest(&view.visible().collect::<Vec<_>>(), &said);
+    if !found.is_empty() || own.first().is_none_or(|(id, _)| id.domain() != domain) {
+        return found;
+    }
+    own.into_iter().take(NEAREST_MAX).map(|(id, _)| id.clone()).collect()
 }
 
 /// The one, or all that fit; nothing where none does.
@@ -92,10 +118,14 @@ fn with_area(view: &View<'_>, entity: &Entity, said: &Query) -> bool {
 
 /// Entities that a service of this domain moves; all, where the domain has no entities of its own.
 /// Hidden ones stand back while others are there.
-fn pool<'a>(view: &View<'a>, domain: &str) -> Vec<(&'a EntityId, &'a Entity)> {
-    let shown = |(id, entity): &(&EntityId, &Entity)| !entity.info.hidden && view.shows(id, entity);
-    let own: Vec<_> = view.house.domain(domain).filter(shown).collect();
-    if own.is_empty() { view.visible().collect() } else { own }
+fn pool<'a>(view: &View<'a>, place: Place<'_>) -> Vec<(&'a EntityId, &'a Entity)> {
+    let here = |entity: &Entity| {
+        let area = view.house.area_of(entity).map(|(id, _)| id);
+        place.areas.is_empty() || area.is_some_and(|id| place.areas.iter().any(|area| **area == **id))
+    };
+    let shown = |(id, entity): &(&EntityId, &Entity)| !entity.info.hidden && view.shows(id, entity) && here(entity);
+    let own: Vec<_> = view.house.domain(place.domain).filter(shown).collect();
+    if own.is_empty() { view.visible().filter(shown).collect() } else { own }
 }
 
 fn ids(pool: &[(&EntityId, &Entity)], fits: impl Fn(&Entity) -> bool) -> Vec<EntityId> {
@@ -112,15 +142,15 @@ fn area_names<'a>(view: &View<'a>, entity: &'a Entity) -> impl Iterator<Item = &
 }
 
 /// The area or floor of this name, if there is one.
-fn place(view: &View<'_>, said: &Query) -> Option<Found> {
+fn called(view: &View<'_>, said: &Query) -> Option<Found> {
     let house = view.house;
-    let called = |id: &str, name: &str, aliases: &[std::sync::Arc<str>]| {
+    let named = |id: &str, name: &str, aliases: &[std::sync::Arc<str>]| {
         said.is(id) || said.means(name) || aliases.iter().any(|alias| said.means(alias))
     };
-    if let Some((id, _)) = house.areas.iter().find(|(id, area)| called(id, &area.name, &area.aliases)) {
+    if let Some((id, _)) = house.areas.iter().find(|(id, area)| named(id, &area.name, &area.aliases)) {
         return Some(Found::Area(id.to_string()));
     }
-    let floor = house.floors.iter().find(|(id, floor)| called(id, &floor.name, &floor.aliases));
+    let floor = house.floors.iter().find(|(id, floor)| named(id, &floor.name, &floor.aliases));
     floor.map(|(id, _)| Found::Floor(id.to_string()))
 }
 
@@ -169,8 +199,9 @@ mod tests {
     #[track_caller]
     fn check(house: &House, domain: &str, text: &str, expected: &[Found]) {
         let policy = Policy::default();
-        let view = View { house, policy: &policy, language: Language::English };
-        let found: Vec<Found> = find(&view, domain, text).into_iter().map(|(_, found)| found).collect();
+        let view = View { house, policy: &policy, language: Language::English, now: 0 };
+        let found: Vec<Found> =
+            find(&view, Place { domain, areas: &[] }, text).into_iter().map(|(_, found)| found).collect();
         assert_eq!(found, expected, "{domain} {text:?}");
     }
 

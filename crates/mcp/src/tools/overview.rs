@@ -17,7 +17,7 @@ mod rollup;
 
 use rollup::Rollup;
 
-/// 4,000 tokens of four characters each, less a margin.
+/// Limit: 4,000 tokens of four characters each, less a margin.
 pub const OVERVIEW_CHARS_MAX: usize = 15_600;
 
 /// Ids in one list of a room, of the house, and of the standing permissions.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use decide::gate::{Facts, InFlight, Language, Policy, in_scope, may_open};
+use decide::gate::{Call, Decision, Facts, InFlight, Language, Origin, Policy, Problem, in_scope, judge, may_open};
 use decide::house::{Area, Entity, EntityId, House};
 use decide::text::{NAME_CHARS_MAX, clean};
 
@@ -13,13 +13,20 @@ pub struct View<'a> {
     pub house: &'a House,
     pub policy: &'a Policy,
     pub language: Language,
+    /// Seconds since 1970: grants run out.
+    pub now: i64,
 }
 
 impl<'a> View<'a> {
-    /// Facts of a look, not of a command: nothing is under way, and no grant has run out yet.
+    /// Facts of a look, not of a command: nothing is under way.
     fn facts(&self) -> Facts<'a> {
         static NONE: InFlight = InFlight { covers: BTreeSet::new() };
-        Facts { house: self.house, policy: self.policy, in_flight: &NONE, now: 0 }
+        Facts { house: self.house, policy: self.policy, in_flight: &NONE, now: self.now }
+    }
+
+    /// What the gate would say to this call, were it made. For telling; nothing is sent on it.
+    pub fn judged(&self, call: &Call) -> Result<Decision, Problem> {
+        judge(&self.facts(), Origin::Model, call)
     }
 
     /// May this be shown and addressed at all? Hidden entities may.

@@ -12,9 +12,7 @@ use mcp::tools::view::View;
 use serde_json::{Value, json};
 use testkit::{family, generated};
 
-use crate::{World, arguments};
-
-const NOW: i64 = 1_800_000_000;
+use crate::{NOW, World, arguments};
 
 /// The answer of a call that the gate stops, or the plan it allows.
 fn judged(world: &World, given: Value, language: Language) -> Result<decide::gate::Decision, Value> {
@@ -86,6 +84,14 @@ fn ids_that_a_house_does_not_have_are_not_found() {
     assert_eq!(answer["error"], "not_found");
     assert_eq!(answer["ids"], json!(["light.kitchn"]));
     assert_eq!(answer["nearest"][0]["entity_id"], "light.kitchen", "{answer}");
+    // Far from everything: at least what there is.
+    let given = json!({"domain": "climate", "service": "turn_off", "entity_id": "climate.zzz"});
+    let answer = judged(&world, given, Language::English).unwrap_err();
+    assert_eq!(answer["nearest"][0]["entity_id"], "climate.bedroom", "{answer}");
+    // The right name, the wrong domain.
+    let given = json!({"domain": "light", "service": "turn_off", "entity_id": "Salt lamp"});
+    let answer = judged(&world, given, Language::English).unwrap_err();
+    assert_eq!(answer["nearest"][0]["entity_id"], "switch.salt", "{answer}");
 }
 
 #[test]

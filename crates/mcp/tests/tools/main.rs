@@ -5,6 +5,7 @@
 
 mod acting;
 mod budgets;
+mod macros;
 mod preparing;
 mod protocol;
 mod reading;
@@ -27,9 +28,12 @@ impl World {
     }
 
     pub fn view(&self) -> View<'_> {
-        View { house: &self.house, policy: &self.policy, language: Language::English }
+        View { house: &self.house, policy: &self.policy, language: Language::English, now: NOW }
     }
 }
+
+/// The moment at which all these houses are looked at.
+pub const NOW: i64 = 1_800_000_000;
 
 /// Arguments of a call.
 #[track_caller]

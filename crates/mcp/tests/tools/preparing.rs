@@ -72,6 +72,19 @@ fn targets_given_in_two_places_are_added_together() {
 }
 
 #[test]
+fn a_name_beside_an_area_is_looked_for_in_that_area_and_an_id_beside_one_is_added_to_it() {
+    let given =
+        |id: &str, target: Value| json!({"domain": "light", "service": "turn_on", "entity_id": id, "target": target});
+    let call = prepared(given("lights", json!({"area_id": "Kitchen"})));
+    assert_eq!(call["target"], json!({"entity_id": ["light.kitchen"]}));
+    let call = prepared(given("吊灯", json!({"floor_id": "二楼"})));
+    assert_eq!(call["target"], json!({"entity_id": ["light.ceiling"]}));
+    assert_eq!(refused(given("吊灯", json!({"area_id": "Kitchen"})))["error"], "not_found");
+    let call = prepared(given("light.sofa", json!({"area_id": "Kitchen"})));
+    assert_eq!(call["target"], json!({"entity_id": ["light.sofa"], "area_id": ["kitchen"]}));
+}
+
+#[test]
 fn where_several_fit_the_person_is_asked_and_where_none_does_the_nearest_are_named() {
     let answer = refused(json!({"domain": "light", "service": "turn_on", "entity_id": "床头灯"}));
     assert_eq!(answer["error"], "ambiguous");

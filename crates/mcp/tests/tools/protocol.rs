@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use decide::gate::Language;
+use decide::gate::{Language, Origin};
 use home::{Connection, Settings};
 use mcp::{Desk, serve};
 use serde_json::{Value, json};
@@ -22,13 +22,13 @@ struct Client {
 
 /// A desk without a house: what a start without any configuration is.
 fn desk() -> Desk {
-    Desk {
-        connection: Connection::start(Settings::default()),
-        policy: Arc::default(),
-        language: Language::English,
-        version: "0.1.0",
-        notes: Arc::from([]),
-    }
+    Desk::new(
+        Connection::start(Settings::default()),
+        mcp::SharedPolicy::default(),
+        Language::English,
+        "0.1.0",
+        Arc::from([]),
+    )
 }
 
 impl Client {

@@ -64,7 +64,7 @@ impl Watcher {
         };
         let url = house.url.replacen("http", "ws", 1) + "/api/websocket";
         let (mut socket, _) = tokio_tungstenite::connect_async(url).await.unwrap();
-        let mut next = async |socket: &mut tokio_tungstenite::WebSocketStream<_>| -> Value {
+        let next = async |socket: &mut tokio_tungstenite::WebSocketStream<_>| -> Value {
             match socket.next().await.unwrap().unwrap() {
                 Message::Text(text) => serde_json::from_str(&text).unwrap(),
                 other => panic!("{other:?}"),

@@ -45,6 +45,9 @@ fn secure(walk: &mut Walk<'_>, action: &Action<'_>, id: &EntityId, ends: &[&str]
     walk.secures += 1;
     let ends = Ends::Known(ends.iter().map(|end| (*end).to_owned()).collect());
     walk.sets_off(action, id, &ends);
+    if let Some(entity) = walk.house().entity(id.as_str()) {
+        walk.along(action, id, entity, true);
+    }
     SAFE
 }
 
@@ -77,6 +80,7 @@ fn way_of(way: CoverMove, action: &Action<'_>) -> CoverMove {
 pub(super) fn cover(walk: &mut Walk<'_>, way: CoverMove, action: &Action<'_>, id: &EntityId, entity: &Entity) -> Fate {
     if !guarded_cover(walk.facts, id, entity) {
         walk.sets_off(action, id, &Ends::Any);
+        walk.along(action, id, entity, false);
         return SEND;
     }
     let state = entity.value().unwrap_or("unknown");
@@ -100,12 +104,12 @@ pub(super) fn cover(walk: &mut Walk<'_>, way: CoverMove, action: &Action<'_>, id
 
 /// A second pulse on a closed or moving door can open it, so a close is not repeated.
 fn close_cover(walk: &mut Walk<'_>, action: &Action<'_>, id: &EntityId, state: &str) -> Fate {
+    walk.secures += 1;
     let under_way = walk.facts.in_flight.covers.contains(id);
-    if walk.path.is_empty() && (state == "closed" || under_way) {
-        walk.secures += 1;
+    if walk.alone() && (state == "closed" || under_way) {
         return Fate::Done;
     }
-    if walk.facts.policy.pulse.contains(id) && state != "open" {
+    if under_way || (walk.facts.policy.pulse.contains(id) && state != "open") {
         walk.asks(ReasonCode::Pulse, action, Some(id), Some(state.to_owned()));
         return SEND;
     }
@@ -147,14 +151,14 @@ fn strength(mode: &str) -> Option<u8> {
 pub(super) fn alarm(walk: &mut Walk<'_>, way: AlarmMove, action: &Action<'_>, id: &EntityId, entity: &Entity) -> Fate {
     code(walk, action, id);
     let state = entity.value().unwrap_or("unknown");
+    walk.secures += usize::from(way != AlarmMove::Disarm);
     let AlarmMove::Arm(mode) = way else {
         walk.asks(ReasonCode::Disarms, action, Some(id), Some(state.to_owned()));
         walk.sets_off(action, id, &Ends::Any);
         return SEND;
     };
     // Inside a macro the mode of now says little about the mode of then, but the direction stays.
-    if state == mode && walk.path.is_empty() {
-        walk.secures += 1;
+    if state == mode && walk.alone() {
         return Fate::Done;
     }
     match (strength(state), strength(mode)) {

@@ -2,6 +2,7 @@
 
 use super::{Household, chinese_household, english_household, family};
 
+// long: a table
 #[test]
 fn an_english_phrase_finds_the_english_macro() {
     let home = english_household();

@@ -2,6 +2,7 @@
 
 use super::{Household, chinese_household, family};
 
+// long: a table
 #[test]
 fn a_chinese_phrase_finds_the_chinese_macro() {
     let home = chinese_household();

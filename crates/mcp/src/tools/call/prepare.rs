@@ -1,6 +1,7 @@
 //! A call as the gate wants it: names into ids, numbers into the house's units. Start at
-//! [`prepare`]. Invariants: nothing is dropped from what was asked; what cannot be understood here
-//! goes on to the gate as it came, which refuses it by name.
+//! [`prepare`]. Invariants: of what was asked only an area beside a name is dropped, since the
+//! name was looked for in it; what cannot be understood here goes on to the gate as it came, which
+//! refuses it by name.
 
 use decide::gate::Call;
 use decide::house::EntityId;
@@ -11,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::values;
 use crate::tools::arguments::Arguments;
 use crate::tools::fold::fold;
-use crate::tools::names::{CANDIDATES_MAX, Found, find};
+use crate::tools::names::{CANDIDATES_MAX, Found, Place, find};
 use crate::tools::row::candidate;
 use crate::tools::view::View;
 
@@ -30,13 +31,20 @@ pub fn prepare(view: &View<'_>, given: &Map<String, Value>) -> Result<Call, Valu
     let mut target = arguments.object("target")?;
     let ids = [arguments.value("entity_id").cloned(), target.remove("entity_id"), data.remove("entity_id")];
     let mut resolved = Resolved::default();
-    for value in ids.into_iter().flatten() {
-        resolved.add(view, &domain, value)?;
-    }
     for key in PLACES {
         for value in [target.remove(key), data.remove(key)].into_iter().flatten() {
             resolved.place(view, key, value);
         }
+    }
+    // A name beside an area is meant in that area; ids beside an area are meant with it.
+    let narrowed = ids.iter().flatten().all(|value| only_names(view, value)) && ids.iter().any(Option::is_some);
+    let areas = if narrowed { resolved.areas(view) } else { Vec::new() };
+    for value in ids.into_iter().flatten() {
+        resolved.add(view, Place { domain: &domain, areas: &areas }, value)?;
+    }
+    if !areas.is_empty() {
+        resolved.target.remove("area_id");
+        resolved.target.remove("floor_id");
     }
     values::convert(view, &domain, &service, &mut data)?;
     target.extend(resolved.target);
@@ -65,11 +73,19 @@ impl Resolved {
         }
     }
 
-    fn add(&mut self, view: &View<'_>, domain: &str, value: Value) -> Result<(), Value> {
+    /// The areas that were named, those of floors too.
+    fn areas(&self, view: &View<'_>) -> Vec<String> {
+        let texts =
+            |key| self.target.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let on_floors = texts("floor_id").filter_map(|floor| view.house.index.by_floor.get(floor)).flatten();
+        texts("area_id").map(str::to_owned).chain(on_floors.map(ToString::to_string)).collect()
+    }
+
+    fn add(&mut self, view: &View<'_>, place: Place<'_>, value: Value) -> Result<(), Value> {
         match value {
             Value::String(text) if as_it_is(view, &text) => self.push("entity_id", json!(text)),
             Value::String(text) => {
-                for (said, found) in find(view, domain, &text) {
+                for (said, found) in find(view, place, &text) {
                     match found {
                         Found::Entities(ids) => ids.iter().for_each(|id| self.push("entity_id", json!(id))),
                         Found::Area(id) => self.push("area_id", json!(id)),
@@ -82,7 +98,7 @@ impl Resolved {
             }
             Value::Array(values) => {
                 for value in values {
-                    self.add(view, domain, value)?;
+                    self.add(view, place, value)?;
                 }
             }
             other => self.push("entity_id", other),
@@ -131,6 +147,15 @@ fn as_it_is(view: &View<'_>, text: &str) -> bool {
     let keyword = word.eq_ignore_ascii_case("all") || word.eq_ignore_ascii_case("none") || word.is_empty();
     let known = |part: &str| EntityId::parse(part).is_some_and(|id| view.house.entity(id.as_str()).is_some());
     keyword || word.contains("{{") || word.contains("{%") || word.split(',').all(known)
+}
+
+/// Nothing but names: no id, no keyword, nothing for the gate to refuse.
+fn only_names(view: &View<'_>, value: &Value) -> bool {
+    match value {
+        Value::String(text) => !as_it_is(view, text) && !text.split(',').any(id_like),
+        Value::Array(values) => !values.is_empty() && values.iter().all(|value| only_names(view, value)),
+        _ => false,
+    }
 }
 
 /// Meant as an id, in whatever spelling: the gate names what is wrong with it.

@@ -6,7 +6,7 @@ use decide::text::clean;
 use serde_json::{Value, json};
 
 use crate::tools::answer::bad_request;
-use crate::tools::names::CANDIDATES_MAX;
+use crate::tools::names::{CANDIDATES_MAX, near};
 use crate::tools::row::candidate;
 use crate::tools::view::View;
 
@@ -29,8 +29,13 @@ pub fn problem(view: &View<'_>, problem: &decide::gate::Problem) -> Value {
                 format!("这个家没有 {}。没有执行任何操作。请使用 list_entities 给出的 id。", ids.join("、")),
             );
             let shown = |id: &&EntityId| view.house.entity(id.as_str()).is_some_and(|entity| view.shows(id, entity));
-            let nearest: Vec<Value> =
-                nearest.iter().filter(shown).take(CANDIDATES_MAX).map(|id| candidate(view, id)).collect();
+            let mut nearest: Vec<EntityId> = nearest.iter().filter(shown).take(CANDIDATES_MAX).cloned().collect();
+            if nearest.is_empty()
+                && let Some((domain, object)) = ids.first().and_then(|id| id.split_once('.'))
+            {
+                nearest = near(view, domain, object);
+            }
+            let nearest: Vec<Value> = nearest.iter().map(|id| candidate(view, id)).collect();
             return json!({"ok": false, "error": "not_found", "message": message, "ids": ids, "nearest": nearest});
         }
         Problem::BadTarget { key, text } => {

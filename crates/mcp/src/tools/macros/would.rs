@@ -94,7 +94,11 @@ impl Lines<'_> {
     }
 
     fn entity(&mut self, id: &str, action: &str) {
-        let Some(id) = EntityId::parse(id) else {
+        let parsed = EntityId::parse(id);
+        // What is out of scope is as if not there, and templates name nothing.
+        let shown =
+            |id: &EntityId| self.view.house.entity(id.as_str()).is_none_or(|entity| self.view.shows(id, entity));
+        let Some(id) = parsed.filter(shown) else {
             self.whole = false;
             return;
         };
@@ -121,16 +125,10 @@ impl Lines<'_> {
         if let Some(scene) = step.get("scene").and_then(Value::as_str) {
             self.entity(scene, "scene.turn_on");
         }
-        for branch in ["sequence", "then", "else", "default", "parallel"] {
+        for branch in ["sequence", "choose", "default", "then", "else", "parallel", "repeat"] {
             if let Some(inner) = step.get(branch) {
                 self.steps(inner, depth + 1);
             }
-        }
-        if let Some(options) = step.get("choose") {
-            self.steps(options, depth + 1);
-        }
-        if let Some(repeat) = step.get("repeat") {
-            self.steps(repeat, depth + 1);
         }
     }
 

@@ -13,14 +13,14 @@ const GENESIS: &str = "000000000000000000000000000000000000000000000000000000000
 /// `,"hash":"` + 64 digits + `"}`.
 const SUFFIX_BYTES: usize = 9 + 64 + 2;
 
-pub(crate) struct Line<'a> {
+pub(super) struct Line<'a> {
     pub kind: &'a str,
     pub body: &'a Value,
 }
 
 /// The end of a chain.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tail {
+pub(super) struct Tail {
     pub hash: String,
     /// Number of the next line.
     pub next: u64,
@@ -51,7 +51,7 @@ struct ReadBack {
 }
 
 /// Appends one sealed line to `text` and moves the tail on.
-pub(crate) fn seal(tail: &mut Tail, line: Line<'_>, text: &mut Vec<u8>) {
+pub(super) fn seal(tail: &mut Tail, line: Line<'_>, text: &mut Vec<u8>) {
     let written = Written {
         seq: tail.next,
         time: jiff::Timestamp::now().to_string(),
@@ -81,7 +81,7 @@ fn open(line: &[u8]) -> Option<(ReadBack, String)> {
 }
 
 /// The chain's end in the last part of a file, if a whole good line is in it.
-pub(crate) fn tail_of(text: &[u8]) -> Option<Tail> {
+pub(super) fn tail_of(text: &[u8]) -> Option<Tail> {
     let mut torn_bytes = 0;
     for line in text.rsplit_inclusive_lines() {
         if line.ends_with(b"\n")
