@@ -4,6 +4,8 @@
 //! releases this machine has; each is brought up once more in a folder of its own. Without one the
 //! test says that it was left out.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -15,6 +15,8 @@ use super::progress::Progress;
 use super::run;
 
 const MARKER: &str = "menshen-install-complete";
+/// Begins the last part of a set: packages that have no wheel for this Python.
+const COMPILED: &str = "# compiled:";
 const INSTALL_SECS_MAX: u64 = 900;
 
 /// The folder of an environment in which `bin/hass` starts the release.
@@ -31,34 +33,81 @@ pub async fn python(
         return Ok(folder);
     }
     clear(&folder)?;
-    let list = write_list(&folder, set)?;
-    let packages = packages(set).count();
     let with = if machine.uv.is_some() { "uv" } else { "venv and pip" };
     progress.step(&format!(
-        "installing Home Assistant {} for Python {major}.{minor} with {with} ({packages} packages, once)",
-        set.release
+        "installing Home Assistant {} for Python {major}.{minor} with {with} ({} packages, once)",
+        set.release,
+        packages(set.requirements).len()
     ));
-    match &machine.uv {
-        Some(uv) => {
-            let mut make = Command::new(uv);
-            make.args(["venv", "-q", "--allow-existing", "--python"]).arg(&python.program).arg(&folder);
-            run::run(&mut make, INSTALL_SECS_MAX).await?;
-            run::run(&mut with_uv(uv, &folder, &list), INSTALL_SECS_MAX).await?;
-        }
-        None => {
-            let mut make = Command::new(&python.program);
-            make.args(["-m", "venv"]).arg(&folder);
-            run::run(&mut make, INSTALL_SECS_MAX).await.with_context(|| {
-                format!("this Python cannot make an environment: install the package `python{major}.{minor}-venv` (Debian, Ubuntu: sudo apt install python3-venv)")
-            })?;
-            with_pip(&folder, &list, set).await?;
-        }
+    let tool = environment(machine, python, set, &folder).await?;
+    let (wheels, compiled) = set.requirements.split_once(COMPILED).unwrap_or((set.requirements, ""));
+    tool.install(&folder, &packages(wheels)).await?;
+    let compiled = packages(compiled);
+    if !compiled.is_empty() && tool.install(&folder, &compiled).await.is_err() {
+        progress.step(&format!(
+            "{} could not be built: for want of g++ or python3-dev the house has no assist_pipeline and no mobile_app",
+            compiled.join(" and ")
+        ));
     }
     if !folder.join("bin/hass").exists() {
         bail!("the install in {} has no bin/hass", folder.display());
     }
     finish(&folder, set)?;
     Ok(folder)
+}
+
+/// An empty environment, and what fills it.
+async fn environment(machine: &Machine, python: &Python, set: &Set, folder: &Path) -> Result<Tool> {
+    if let Some(uv) = &machine.uv {
+        let mut make = Command::new(uv);
+        make.args(["venv", "-q", "--allow-existing", "--python"]).arg(&python.program).arg(folder);
+        run::run(&mut make, INSTALL_SECS_MAX).await?;
+        return Ok(Tool::Uv(uv.clone()));
+    }
+    let (major, minor, _) = python.version;
+    let mut make = Command::new(&python.program);
+    make.args(["-m", "venv"]).arg(folder);
+    run::run(&mut make, INSTALL_SECS_MAX).await.with_context(|| {
+        format!("this Python cannot make an environment: install the package `python{major}.{minor}-venv` (Debian, Ubuntu: sudo apt install python3-venv)")
+    })?;
+    // Every set holds `uv` itself, which installs the rest several times faster than pip.
+    let pip = Tool::Pip;
+    let uv = packages(set.requirements).into_iter().find(|package| package.starts_with("uv=="));
+    let there = match uv {
+        Some(uv) => pip.install(folder, &[uv]).await.is_ok(),
+        None => false,
+    };
+    Ok(if there { Tool::Uv(folder.join("bin/uv")) } else { pip })
+}
+
+/// What installs packages into an environment.
+enum Tool {
+    Uv(PathBuf),
+    Pip,
+}
+
+impl Tool {
+    /// A frozen set contradicts its own metadata in places, hence no dependency is looked at.
+    async fn install(&self, folder: &Path, packages: &[&str]) -> Result<()> {
+        if let Self::Uv(uv) = self {
+            let mut command = Command::new(uv);
+            command.args(["pip", "install", "-q", "--no-deps", "--python"]).arg(folder.join("bin/python"));
+            // pip's own settings for an index or a certificate hold for uv as well.
+            for (theirs, ours) in [("PIP_INDEX_URL", "UV_INDEX_URL"), ("PIP_CERT", "SSL_CERT_FILE")] {
+                if let (Some(value), None) = (env::var_os(theirs), env::var_os(ours)) {
+                    command.env(ours, value);
+                }
+            }
+            let done = run::run(command.args(packages), INSTALL_SECS_MAX).await;
+            // A uv of the machine's brings no pip along.
+            if done.is_ok() || !folder.join("bin/pip").exists() {
+                return done.map(drop);
+            }
+        }
+        let mut command = Command::new(folder.join("bin/pip"));
+        command.args(["install", "-q", "--no-deps"]).args(packages);
+        run::run(&mut command, INSTALL_SECS_MAX).await.map(drop)
+    }
 }
 
 pub fn complete(folder: &Path, set: &Set) -> bool {
@@ -77,9 +126,10 @@ pub fn clear(folder: &Path) -> Result<()> {
     make_private(folder)
 }
 
-/// The lines of a set that name packages.
-fn packages(set: &Set) -> impl Iterator<Item = &str> {
-    set.requirements.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+/// The lines that name packages.
+fn packages(lines: &str) -> Vec<&str> {
+    let names = |line: &&str| line.contains("==") && !line.starts_with('#');
+    lines.lines().map(str::trim).filter(names).collect()
 }
 
 pub fn write_list(folder: &Path, set: &Set) -> Result<PathBuf> {
@@ -88,33 +138,21 @@ pub fn write_list(folder: &Path, set: &Set) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A frozen set contradicts its own metadata in places, hence no dependency is looked at.
-fn with_uv(uv: &Path, folder: &Path, list: &Path) -> Command {
-    let mut command = Command::new(uv);
-    command.args(["pip", "install", "-q", "--no-deps", "--python"]);
-    command.arg(folder.join("bin/python")).arg("-r").arg(list);
-    command
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disposable::machine::SETS;
 
-/// Every set holds `uv` itself, which installs the rest several times faster than pip.
-async fn with_pip(folder: &Path, list: &Path, set: &Set) -> Result<()> {
-    let pip = folder.join("bin/pip");
-    let uv = packages(set).find(|package| package.starts_with("uv=="));
-    if let Some(uv) = uv
-        && run::succeeds(Command::new(&pip).args(["install", "-q", "--no-deps", uv]), INSTALL_SECS_MAX).await
-    {
-        let mut command = with_uv(&folder.join("bin/uv"), folder, list);
-        // pip's own settings for a private index or certificate hold for uv as well.
-        for (theirs, ours) in [("PIP_INDEX_URL", "UV_INDEX_URL"), ("PIP_CERT", "SSL_CERT_FILE")] {
-            if let (Some(value), None) = (env::var_os(theirs), env::var_os(ours)) {
-                command.env(ours, value);
-            }
-        }
-        if run::run(&mut command, INSTALL_SECS_MAX).await.is_ok() {
-            return Ok(());
+    #[test]
+    fn every_set_is_frozen_and_holds_its_own_release_and_uv() {
+        for set in &SETS {
+            let packages = packages(set.requirements);
+            assert!(packages.contains(&format!("homeassistant=={}", set.release).as_str()), "{}", set.release);
+            assert!(packages.iter().any(|package| package.starts_with("uv==")), "{}", set.release);
+            assert!(packages.len() > 100, "{}", set.release);
+            let open = set.requirements.lines().find(|line| !line.starts_with('#') && !line.contains("=="));
+            assert_eq!(open, None, "{}", set.release);
+            assert_eq!(set.requirements.contains("UNTRIED"), !set.tried, "the file says what status says");
         }
     }
-    let mut command = Command::new(&pip);
-    command.args(["install", "-q", "--no-deps", "-r"]).arg(list);
-    run::run(&mut command, INSTALL_SECS_MAX).await.map(drop)
 }

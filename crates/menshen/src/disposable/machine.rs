@@ -43,7 +43,7 @@ pub const SETS: [Set; 4] = [
         release: "2026.2.3",
         python: (3, 13),
         patch: 2,
-        tried: false,
+        tried: true,
         requirements: include_str!("../../house/requirements/2026.2.3.txt"),
     },
     Set {

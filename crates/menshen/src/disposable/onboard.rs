@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use home::{Endpoint, Tls, Token, Wire};
+use home::{Cause, Endpoint, Tls, Token, Wire};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -17,6 +17,8 @@ pub const PASSWORD: &str = "test-home-only";
 const OWNER: &str = "menshen";
 const TOKEN_DAYS: u32 = 3650;
 const RUNNING_SECS_MAX: u64 = 240;
+/// Longest wait for one answer of a house that is starting.
+const STARTING: Duration = Duration::from_secs(120);
 
 pub struct Rest {
     client: Client,
@@ -34,7 +36,7 @@ pub async fn onboard(port: u16, language: &str) -> Result<(Rest, Wire)> {
     let made = rest.send(Method::POST, "/api/onboarding/users", Some(user)).await?;
     let code = made["auth_code"].as_str().context("the house gave no code for its owner")?;
     let form = [("client_id", client_id.as_str()), ("grant_type", "authorization_code"), ("code", code)];
-    let answer = rest.client.post(format!("{base}/auth/token")).form(&form).send().await?;
+    let answer = rest.client.post(format!("{base}/auth/token")).form(&form).timeout(STARTING).send().await?;
     let access: Value = answer.error_for_status()?.json().await?;
     rest.token = access["access_token"].as_str().context("the house gave no access token")?.to_owned();
     rest.send(
@@ -43,23 +45,39 @@ pub async fn onboard(port: u16, language: &str) -> Result<(Rest, Wire)> {
         Some(json!({"client_id": client_id, "redirect_uri": client_id})),
     )
     .await?;
-    let mut wire = Wire::open(&endpoint, &Token::new(&rest.token)).await?;
+    let mut wire = patiently(&endpoint, &Token::new(&rest.token)).await?;
     let body = json!({"client_name": "menshen", "lifespan": TOKEN_DAYS});
     let token = wire.command("auth/long_lived_access_token", body).await?;
     rest.token = token.as_str().context("the house gave no lasting token")?.to_owned();
     Ok((rest, wire))
 }
 
+/// A socket to a house that may be too busy starting to answer at once.
+async fn patiently(endpoint: &Endpoint, token: &Token) -> Result<Wire> {
+    let begun = Instant::now();
+    loop {
+        match Wire::open(endpoint, token).await {
+            Err(error) if error.cause == Some(Cause::Timeout) && begun.elapsed() < STARTING => {}
+            opened => return Ok(opened?),
+        }
+    }
+}
+
 /// Waits until everything in the house has started.
 pub async fn running(wire: &mut Wire) -> Result<()> {
     let begun = Instant::now();
-    while wire.command("get_config", Value::Null).await?["state"] != "RUNNING" {
+    loop {
+        match wire.command("get_config", Value::Null).await {
+            Ok(config) if config["state"] == "RUNNING" => return Ok(()),
+            // A house with very many entities does nothing else while it makes them.
+            Err(error) if error.cause != Some(Cause::Timeout) => return Err(error.into()),
+            _ => {}
+        }
         if begun.elapsed() > Duration::from_secs(RUNNING_SECS_MAX) {
             bail!("the house answers but has not finished starting after {RUNNING_SECS_MAX} s");
         }
         sleep(Duration::from_millis(100)).await;
     }
-    Ok(())
 }
 
 impl Rest {
@@ -69,7 +87,7 @@ impl Rest {
     }
 
     pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {
-        let mut request = self.client.request(method, format!("{}{path}", self.base));
+        let mut request = self.client.request(method, format!("{}{path}", self.base)).timeout(STARTING);
         if !self.token.is_empty() {
             request = request.bearer_auth(&self.token);
         }

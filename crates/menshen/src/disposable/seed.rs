@@ -12,6 +12,10 @@ use super::config::Release;
 use super::house::{House, Other, Own};
 use super::onboard::Rest;
 
+/// Integrations that the house asks for and that are missed when their packages could not be had.
+const EXPECTED: [&str; 8] =
+    ["demo", "kitchen_sink", "python_script", "conversation", "mobile_app", "search", "webhook", "menshen_house"];
+
 /// What one entity is to get.
 struct Place<'a> {
     id: &'a str,
@@ -41,6 +45,9 @@ pub async fn seed(rest: &Rest, wire: &mut Wire) -> Result<Value> {
     if !floors {
         absent.extend(["floors", "labels"].map(str::to_owned));
     }
+    let config = wire.command("get_config", Value::Null).await?;
+    let loaded = |name: &&str| config["components"].as_array().is_some_and(|all| all.contains(&Value::from(*name)));
+    absent.extend(EXPECTED.into_iter().filter(|name| !loaded(name)).map(str::to_owned));
     let registered = registry(wire).await?;
     let mut seeding = Seeding {
         wire,
