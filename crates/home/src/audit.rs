@@ -24,14 +24,14 @@ mod file;
 pub use chain::{Checked, Flaw, verify};
 use file::AuditFile;
 
-/// A file larger than this is put aside and a new one begun, its first line chained to the last.
-pub const AUDIT_FILE_BYTES_MAX: u64 = 16 << 20;
-/// Files put aside; the oldest beyond them is deleted.
+/// Limit: A file larger than this is put aside and a new one begun, its first line chained to the last.
+pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Limit: Files put aside; the oldest beyond them is deleted.
 pub const AUDIT_FILES_MAX: u32 = 20;
-/// Lines that may wait for the disk; more are refused.
+/// Limit: Lines that may wait for the disk; more are refused.
 const WAITING_LINES_MAX: usize = 1024;
 /// Longest wait for the disk.
-const DISK_SECS_MAX: u64 = 5;
+const DISK_MAX: Duration = Duration::from_secs(5);
 
 /// Writes to one file. Several processes may share it.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ impl Audit {
         let (done, written) = oneshot::channel();
         let job = Job { line: Some((kind.to_owned(), body)), done: Some((until, done)) };
         writer.lines.try_send(job).map_err(|_| writer.failed("too many lines wait for the disk"))?;
-        match tokio::time::timeout(Duration::from_secs(DISK_SECS_MAX), written).await {
+        match tokio::time::timeout(DISK_MAX, written).await {
             Ok(Ok(result)) => result.map_err(|why| writer.failed(&why)),
             Ok(Err(_)) => Err(writer.failed("the writer has stopped")),
             Err(_) => Err(writer.failed("the disk does not answer")),
@@ -116,7 +116,7 @@ impl Audit {
         let Some(writer) = &self.writer else { return };
         let (done, written) = oneshot::channel();
         if writer.lines.send(Job { line: None, done: Some((Until::Synced, done)) }).await.is_ok() {
-            let _either_way = tokio::time::timeout(Duration::from_secs(DISK_SECS_MAX), written).await;
+            let _either_way = tokio::time::timeout(DISK_MAX, written).await;
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::picture::{Keeper, ReadBody};
 
 /// Bodies that are asked for at the same time.
 const READING_AT_ONCE_MAX: usize = 16;
-/// Longest wait for one body.
-const BODY_SECS_MAX: u64 = 10;
+/// Limit: Longest wait for one body.
+const BODY_MAX: Duration = Duration::from_secs(10);
 
 /// Reads the bodies of these macros and draws them.
 pub(crate) async fn refresh(links: &Arc<Links>, keeper: &Arc<Keeper>, ids: BTreeSet<EntityId>) {
@@ -58,7 +58,7 @@ fn unreadable(why: &str) -> Body {
 }
 
 async fn ask(links: &Links, command: String) -> Result<Value, Body> {
-    match links.reading.ask(command, None, Duration::from_secs(BODY_SECS_MAX)).await {
+    match links.reading.ask(command, None, BODY_MAX).await {
         Ok(reply) => reply.value("a body").map_err(|_| unreadable("malformed")),
         Err(Missed::House { code, .. }) => Err(unreadable(&code)),
         Err(Missed::NotSent(_) | Missed::Unknown(_)) => Err(unreadable("timeout")),
@@ -115,7 +115,7 @@ async fn scene(links: &Links, entity: &Entity) -> Body {
         path.push(id);
     }
     let request = links.http.get(url).bearer_auth(links.reading_token.reveal());
-    let response = match request.timeout(Duration::from_secs(BODY_SECS_MAX)).send().await {
+    let response = match request.timeout(BODY_MAX).send().await {
         Ok(response) => response,
         Err(_) => return unreadable("timeout"),
     };

@@ -1,6 +1,6 @@
 //! From an address to an authenticated websocket, each way of failing told apart.
 //!
-//! Start at [`dial`]. Invariant: it ends within [`DIAL_SECS_MAX`], whatever the other side does.
+//! Start at [`dial`]. Invariant: it ends within [`DIAL_MAX`], whatever the other side does.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use crate::endpoint::{Endpoint, Token};
 use crate::error::{Cause, ErrorCode, HouseError};
 
-/// From the first packet to `auth_ok`; after that the attempt counts as failed.
-pub const DIAL_SECS_MAX: u64 = 8;
-/// Largest message that is read. A house of 50,000 entities sends about 40 MB.
-pub const MESSAGE_BYTES_MAX: usize = 512 << 20;
+/// Limit: From the first packet to `auth_ok`; after that the attempt counts as failed.
+pub const DIAL_MAX: Duration = Duration::from_secs(8);
+/// Limit: Largest message that is read. A house of 50,000 entities sends about 40 MB.
+pub const MESSAGE_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
@@ -54,7 +54,7 @@ pub(crate) async fn dial(endpoint: &Endpoint, token: &Token) -> Result<(Socket, 
     if token.is_empty() {
         return Err(HouseError::new(ErrorCode::Auth, Cause::Missing, ""));
     }
-    match timeout(Duration::from_secs(DIAL_SECS_MAX), attempt(endpoint, token)).await {
+    match timeout(DIAL_MAX, attempt(endpoint, token)).await {
         Ok(result) => result,
         Err(_) => Err(HouseError::unreachable(Cause::Timeout, endpoint.origin())),
     }

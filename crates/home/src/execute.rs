@@ -21,13 +21,13 @@ use crate::links::Topic;
 use crate::receipt::{Outcome, OutcomeKind, Receipt};
 use crate::watching::{Shipment, Watch};
 
-/// How long a move toward safety waits for the audit line before it goes out without.
-const SAFETY_AUDIT_MILLIS: u64 = 50;
+/// Limit: How long a move toward safety waits for the audit line before it goes out without.
+const SAFETY_AUDIT: Duration = Duration::from_millis(50);
 /// For these a lost line after a power cut is no loss: the line is in the file before the call goes
 /// out and synced beside it. All others wait for the disk.
 const COMFORT: [&str; 5] = ["light", "fan", "climate", "humidifier", "media_player"];
-/// How long a move toward safety waits for a connection that is being made.
-const SAFETY_LINK_SECS: u64 = 5;
+/// Limit: How long a move toward safety waits for a connection that is being made.
+const SAFETY_LINK: Duration = Duration::from_secs(5);
 
 pub(crate) async fn execute(shared: &Arc<Shared>, permit: Permit) -> Receipt {
     let plan = permit.plan();
@@ -112,7 +112,7 @@ async fn link(shared: &Shared, safety: bool) -> Result<Arc<Link<Topic>>, HouseEr
     if safety {
         shared.nudge.notify_one();
         let mut status = shared.status.subscribe();
-        let deadline = sleep(Duration::from_secs(SAFETY_LINK_SECS));
+        let deadline = sleep(SAFETY_LINK);
         tokio::pin!(deadline);
         loop {
             if let Some(links) = shared.links.load_full() {
@@ -224,7 +224,7 @@ async fn log_intent(shared: &Shared, permit: &Permit) -> Result<u64, HouseError>
         return append.await;
     }
     // What cannot wait does not wait for a disk that hangs; the line is still written when it can.
-    match timeout(Duration::from_millis(SAFETY_AUDIT_MILLIS), append).await {
+    match timeout(SAFETY_AUDIT, append).await {
         Ok(result) => result,
         Err(_) => Err(HouseError::new(crate::ErrorCode::CallFailed, Cause::Audit, "the disk is slow")),
     }

@@ -12,8 +12,8 @@ use decide::gate::InFlight;
 use decide::house::{Entity, EntityId, House};
 use tokio::time::Instant;
 
-/// After this time a cover counts as having answered.
-pub const FLIGHT_SECS_MAX: u64 = 60;
+/// Limit: After this time a cover counts as having answered.
+pub const FLIGHT_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 pub(crate) struct Flights(Mutex<BTreeMap<EntityId, Flight>>);
@@ -40,7 +40,7 @@ impl Flights {
         if same && !house.entities.get(id).is_some_and(is_soft) {
             return false;
         }
-        let until = Instant::now() + Duration::from_secs(FLIGHT_SECS_MAX);
+        let until = Instant::now() + FLIGHT_MAX;
         let flight = Flight { service: service.to_owned(), until, before: mark(house, id) };
         flights.insert(id.clone(), flight);
         true
@@ -95,7 +95,7 @@ mod tests {
         let (moving, _) = house("garage", "closing", 2.0);
         assert!(flights.now(&moving).covers.is_empty());
         assert!(flights.begin(&moving, &id, "close_cover"));
-        tokio::time::advance(Duration::from_secs(FLIGHT_SECS_MAX)).await;
+        tokio::time::advance(FLIGHT_MAX).await;
         assert!(flights.now(&moving).covers.is_empty());
     }
 

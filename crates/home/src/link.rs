@@ -24,14 +24,14 @@ use crate::endpoint::{Endpoint, Token};
 use crate::error::{Cause, HouseError};
 use crate::loose::Loose;
 
-/// Seconds between two pings.
-pub const PING_SECS: u64 = 5;
-/// A ping unanswered for so long, with not one byte read meanwhile, means that the house is gone.
-pub const PONG_SECS_MAX: u64 = 4;
-/// Commands that may wait for the socket; more wait in their callers.
+/// Limit: Time between two pings.
+pub const PING: Duration = Duration::from_secs(5);
+/// Limit: A ping unanswered for so long, with not one byte read meanwhile, means that the house is gone.
+pub const PONG_MAX: Duration = Duration::from_secs(4);
+/// Limit: Commands that may wait for the socket; more wait in their callers.
 const OUTGOING_MAX: usize = 256;
-/// Default longest wait for an answer.
-pub const COMMAND_SECS_MAX: u64 = 10;
+/// Limit: Default longest wait for an answer.
+pub const COMMAND_MAX: Duration = Duration::from_secs(10);
 
 /// The JSON of one answer, still inside the frame it came in.
 #[derive(Clone, Debug)]
@@ -133,7 +133,7 @@ impl<T: Copy + Send + 'static> Link<T> {
     /// Queues one command. The answer comes by the receiver, or `Unknown` when the socket dies.
     pub async fn send(&self, body: String, tag: Option<T>) -> Result<oneshot::Receiver<Answer>, Missed> {
         let (answer, receiver) = oneshot::channel();
-        match timeout(Duration::from_secs(PONG_SECS_MAX), self.outgoing.send(Outgoing { body, answer, tag })).await {
+        match timeout(PONG_MAX, self.outgoing.send(Outgoing { body, answer, tag })).await {
             Ok(Ok(())) => Ok(receiver),
             Ok(Err(_)) => Err(Missed::NotSent(self.closed.borrow().clone().unwrap_or_else(lost))),
             Err(_) => Err(Missed::NotSent(HouseError::unreachable(Cause::Timeout, "the queue to the house is full"))),
@@ -150,7 +150,7 @@ impl<T: Copy + Send + 'static> Link<T> {
     }
 
     pub async fn command(&self, kind: &str, fields: Value) -> Result<Reply, HouseError> {
-        let deadline = Duration::from_secs(COMMAND_SECS_MAX);
+        let deadline = COMMAND_MAX;
         self.ask(body(kind, fields), None, deadline).await.map_err(Missed::error)
     }
 }
@@ -230,7 +230,7 @@ impl<T: Copy + Send + 'static> Pump<T> {
         if let Err(error) = self.write(hello.into()).await {
             return error;
         }
-        let mut idle_until = Instant::now() + Duration::from_secs(PING_SECS);
+        let mut idle_until = Instant::now() + PING;
         loop {
             let wake_at = self.ping.as_ref().map_or(idle_until, |ping| ping.until);
             // Every branch is safe to cancel: reading and receiving keep what they have, and
@@ -256,7 +256,7 @@ impl<T: Copy + Send + 'static> Pump<T> {
                     if let Err(error) = self.pulse().await {
                         return error;
                     }
-                    idle_until = Instant::now() + Duration::from_secs(PING_SECS);
+                    idle_until = Instant::now() + PING;
                 }
             }
         }
@@ -265,7 +265,7 @@ impl<T: Copy + Send + 'static> Pump<T> {
     /// Sends a ping, or judges the one under way, whose time is over.
     async fn pulse(&mut self) -> Result<(), HouseError> {
         let bytes = self.traffic.bytes();
-        let until = Instant::now() + Duration::from_secs(PONG_SECS_MAX);
+        let until = Instant::now() + PONG_MAX;
         if let Some(ping) = &mut self.ping {
             if ping.bytes == bytes {
                 return Err(HouseError::unreachable(Cause::Timeout, "no answer to a ping"));
@@ -294,7 +294,7 @@ impl<T: Copy + Send + 'static> Pump<T> {
     }
 
     async fn write(&mut self, text: String) -> Result<(), HouseError> {
-        let deadline = Duration::from_secs(PONG_SECS_MAX);
+        let deadline = PONG_MAX;
         match timeout(deadline, self.socket.send(Message::text(text))).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(HouseError::unreachable(Cause::Lost, error.to_string())),

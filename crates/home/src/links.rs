@@ -43,7 +43,7 @@ const EVENTS: [(&str, Topic); 12] = [
 ];
 
 /// Longest wait for a list that a big house takes seconds to write.
-const LIST_SECS_MAX: u64 = 60;
+const LIST_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) struct Links {
     pub acting: Arc<Link<Topic>>,
@@ -90,7 +90,7 @@ impl Links {
 
     /// Reads a list that may be long.
     pub async fn list(&self, kind: &str, fields: Value) -> Result<Reply, HouseError> {
-        let deadline = Duration::from_secs(LIST_SECS_MAX);
+        let deadline = LIST_MAX;
         self.reading.ask(body(kind, fields), None, deadline).await.map_err(Missed::error)
     }
 
@@ -118,7 +118,7 @@ impl Links {
     pub async fn subscribe(&self) -> Result<(), HouseError> {
         for (event, topic) in EVENTS {
             let command = body("subscribe_events", json!({ "event_type": event }));
-            match self.reading.ask(command, Some(topic), Duration::from_secs(LIST_SECS_MAX)).await {
+            match self.reading.ask(command, Some(topic), LIST_MAX).await {
                 Ok(_) => {}
                 Err(Missed::House { error, .. }) => self.cannot_read(event, error),
                 Err(missed) => return Err(missed.error()),
@@ -129,7 +129,7 @@ impl Links {
 
     pub async fn subscribe_states(&self) -> Result<(), HouseError> {
         let command = body("subscribe_entities", Value::Null);
-        let deadline = Duration::from_secs(LIST_SECS_MAX);
+        let deadline = LIST_MAX;
         self.acting.ask(command, Some(Topic::States), deadline).await.map(drop).map_err(Missed::error)
     }
 }

@@ -21,12 +21,12 @@ use crate::picture::{Keeper, Registries};
 use crate::registry::{self, Entry};
 use crate::services;
 
-/// Bodies are read again at latest after this time.
-pub const BODIES_SECS_MAX: u64 = 60;
+/// Limit: Bodies are read again at latest after this time.
+pub const BODIES_MAX: Duration = Duration::from_secs(60);
 /// While the house is starting it is asked so often whether it runs.
-const STARTING_POLL_MILLIS: u64 = 1000;
+const STARTING_POLL: Duration = Duration::from_millis(1000);
 /// Changes that come within this time are read together.
-const COALESCE_MILLIS: u64 = 100;
+const COALESCE: Duration = Duration::from_millis(100);
 /// Entities whose details are asked for in one command.
 const ENTRIES_PER_COMMAND: usize = 2000;
 
@@ -66,13 +66,13 @@ pub(crate) async fn all(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Read<()> {
 
 /// Reads again what changes, until cancelled.
 pub(crate) async fn keep_fresh(links: &Arc<Links>, keeper: &Arc<Keeper>) -> HouseError {
-    let whole = Duration::from_secs(BODIES_SECS_MAX);
+    let whole = BODIES_MAX;
     let mut whole_at = Instant::now() + whole;
     loop {
         let running = keeper.house().readiness.running;
-        let poll = Instant::now() + Duration::from_millis(STARTING_POLL_MILLIS);
+        let poll = Instant::now() + STARTING_POLL;
         let _noted_or_time = timeout_at(if running { whole_at } else { poll }, keeper.changes.noted()).await;
-        sleep(Duration::from_millis(COALESCE_MILLIS)).await;
+        sleep(COALESCE).await;
         let mut noted = keeper.changes.take();
         noted.config |= !running;
         if Instant::now() >= whole_at {
@@ -83,7 +83,7 @@ pub(crate) async fn keep_fresh(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Hous
             // Nothing that was noted may be lost; if the socket is dead, all is read anew anyway.
             tracing::warn!(%error, "reading what changed failed; trying again");
             keeper.changes.note(|later| later.merge(noted));
-            sleep(Duration::from_millis(STARTING_POLL_MILLIS)).await;
+            sleep(STARTING_POLL).await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Dials, keeps one connected period going until it breaks, and dials again, for ever.
 //!
 //! Start at [`run`]. Invariant: the picture says "connected" only while the sockets are open, and the
-//! time between two attempts never exceeds [`RETRY_SECS_MAX`].
+//! time between two attempts never exceeds [`RETRY_MAX`].
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::error::{Cause, ErrorCode, HouseError};
 use crate::links::Links;
 use crate::load;
 
-/// Longest pause between two attempts.
-pub const RETRY_SECS_MAX: u64 = 30;
+/// Limit: Longest pause between two attempts.
+pub const RETRY_MAX: Duration = Duration::from_secs(30);
 /// Shortest pause, and how soon somebody waiting may have it tried again.
-const RETRY_MILLIS_MIN: u64 = 250;
+const RETRY_MIN: Duration = Duration::from_millis(250);
 
 pub(crate) async fn run(shared: Arc<Shared>) {
     let endpoint = match configured(&shared) {
@@ -36,8 +36,8 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         failed(&shared, error);
         failures = if stood { 0 } else { failures + 1 };
         // Each wrong token counts toward a ban, so that is tried seldom whoever waits.
-        let pause = if refused { Duration::from_secs(RETRY_SECS_MAX) } else { pause(failures, jitter()) };
-        let earliest = if refused { pause } else { Duration::from_millis(RETRY_MILLIS_MIN) };
+        let pause = if refused { RETRY_MAX } else { pause(failures, jitter()) };
+        let earliest = if refused { pause } else { RETRY_MIN };
         let now = Instant::now();
         sleep_until(now + earliest).await;
         shared.nudged_or(now + pause).await;
@@ -111,8 +111,8 @@ async fn read_back(shared: &Shared) -> HouseError {
 
 /// 0.25 s, doubled with each failure up to 30 s, each between half and whole.
 fn pause(failures: u32, jitter: f64) -> Duration {
-    let whole = RETRY_MILLIS_MIN.saturating_mul(1 << failures.min(10)).min(RETRY_SECS_MAX * 1000);
-    Duration::from_millis(whole).mul_f64(0.5 + jitter / 2.0)
+    let whole = RETRY_MIN.saturating_mul(1 << failures.min(10)).min(RETRY_MAX);
+    whole.mul_f64(0.5 + jitter / 2.0)
 }
 
 /// Between 0 and 1, different in each process.
@@ -128,8 +128,8 @@ mod tests {
     fn pauses_grow_to_half_a_minute_and_never_beyond() {
         assert_eq!(pause(0, 1.0), Duration::from_millis(250));
         assert_eq!(pause(3, 1.0), Duration::from_secs(2));
-        assert_eq!(pause(1000, 1.0), Duration::from_secs(RETRY_SECS_MAX));
-        assert!(pause(1000, 0.0) >= Duration::from_secs(RETRY_SECS_MAX / 2));
+        assert_eq!(pause(1000, 1.0), RETRY_MAX);
+        assert!(pause(1000, 0.0) >= RETRY_MAX / 2);
         assert!((0.0..=1.0).contains(&jitter()));
     }
 }

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use crate::audit::Audit;
 
-/// More are not remembered; their intent is in the audit all the same.
+/// Limit: More are not remembered; their intent is in the audit all the same.
 const UNRESOLVED_MAX: usize = 1000;
 /// What is slow to answer gets this time before its state is read.
-const SETTLE_SECS: u64 = 10;
+const SETTLE: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 pub(crate) struct Unresolved(Mutex<Vec<Open>>);
@@ -38,7 +38,7 @@ impl Unresolved {
     pub fn read_back(&self, house: &House, audit: &Audit) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|open| {
-            if open.since.elapsed() < Duration::from_secs(SETTLE_SECS) {
+            if open.since.elapsed() < SETTLE {
                 return true;
             }
             let states: serde_json::Map<String, Value> = (open.ids.iter())

@@ -8,10 +8,10 @@ use std::time::Duration;
 use decide::house::{Entity, EntityId};
 use serde_json::{Map, Value};
 
-/// Wait for most things.
-const PATIENCE_SECS: u64 = 2;
-/// Wait for what moves a body: lock, cover, valve, alarm.
-const TRAVEL_SECS: u64 = 30;
+/// Limit: Wait for most things.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Limit: Wait for what moves a body: lock, cover, valve, alarm.
+const TRAVEL: Duration = Duration::from_secs(30);
 
 /// What will show it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,11 +47,11 @@ pub enum Progress {
 /// How long to wait for an entity of this domain.
 pub fn patience(domain: &str, data: &Map<String, Value>) -> Duration {
     let base = match domain {
-        "lock" | "cover" | "valve" | "alarm_control_panel" => TRAVEL_SECS as f64,
-        _ => PATIENCE_SECS as f64,
+        "lock" | "cover" | "valve" | "alarm_control_panel" => TRAVEL,
+        _ => PATIENCE,
     };
     let transition = data.get("transition").and_then(Value::as_f64).unwrap_or(0.0);
-    Duration::from_secs_f64(base + transition.clamp(0.0, TRAVEL_SECS as f64))
+    base + Duration::try_from_secs_f64(transition).unwrap_or_default().min(TRAVEL)
 }
 
 fn is(states: &[&str]) -> Check {

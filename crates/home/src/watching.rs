@@ -18,12 +18,12 @@ use crate::picture::Keeper;
 use crate::receipt::{Outcome, OutcomeKind};
 use crate::verify::{self, Expected, Progress};
 
-/// Longest wait for the answer to a call; after that its outcome is unknown.
-pub const ANSWER_SECS_MAX: u64 = 10;
+/// Limit: Longest wait for the answer to a call; after that its outcome is unknown.
+pub const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// After an error the states are watched so much longer: the house errs and moves all the same.
-const ERROR_GRACE_MILLIS: u64 = 1500;
+const ERROR_GRACE: Duration = Duration::from_millis(1500);
 /// An alarm that is arming after this time has taken the command.
-const ARMING_SECS: u64 = 2;
+const ARMING: Duration = Duration::from_secs(2);
 
 /// Errors with which the house says that it did not even begin.
 const NEVER_BEGAN: [&str; 5] = ["invalid_format", "not_found", "unauthorized", "unknown_command", "template_error"];
@@ -158,17 +158,14 @@ impl Shipment {
     }
 
     fn answer_is_late(&self) -> bool {
-        self.sent_at.elapsed() >= self.patience.max(Duration::from_secs(ANSWER_SECS_MAX))
+        self.sent_at.elapsed() >= self.patience.max(ANSWER_MAX)
     }
 
     fn wake_at(&self) -> Instant {
-        let mut times = vec![
-            self.sent_at + self.patience,
-            self.sent_at + self.patience.max(Duration::from_secs(ANSWER_SECS_MAX)),
-            self.sent_at + Duration::from_secs(ARMING_SECS),
-        ];
+        let mut times =
+            vec![self.sent_at + self.patience, self.sent_at + self.patience.max(ANSWER_MAX), self.sent_at + ARMING];
         if let Said::Erred(at) = self.said {
-            times.push(at + Duration::from_millis(ERROR_GRACE_MILLIS));
+            times.push(at + ERROR_GRACE);
         }
         let now = Instant::now();
         // A little more than nothing, so that a time just passed does not spin.
@@ -207,10 +204,10 @@ impl Shipment {
             Said::Nothing => self.answer_is_late().then_some(OutcomeKind::OutcomeUnknown),
             _ if heard && now.is_none_or(Entity::unavailable) => Some(OutcomeKind::Unavailable),
             Said::Erred(at) if progress == Progress::Not => {
-                let over = at.elapsed() >= Duration::from_millis(ERROR_GRACE_MILLIS);
+                let over = at.elapsed() >= ERROR_GRACE;
                 over.then_some(if changed { OutcomeKind::NotConfirmed } else { OutcomeKind::Failed })
             }
-            _ if arming(now, progress) && waited >= Duration::from_secs(ARMING_SECS) => Some(OutcomeKind::Confirmed),
+            _ if arming(now, progress) && waited >= ARMING => Some(OutcomeKind::Confirmed),
             _ => (waited >= self.patience).then_some(OutcomeKind::NotConfirmed),
         }
     }

@@ -14,7 +14,7 @@ use crate::endpoint::{Endpoint, Token};
 use crate::error::{Cause, ErrorCode, HouseError};
 
 /// Longest wait for one answer.
-const COMMAND_SECS_MAX: u64 = 10;
+const COMMAND_MAX: Duration = Duration::from_secs(10);
 
 pub struct Wire {
     socket: Socket,
@@ -77,9 +77,8 @@ impl Wire {
                 }
             }
         };
-        let answer = timeout(Duration::from_secs(COMMAND_SECS_MAX), exchange)
-            .await
-            .map_err(|_| HouseError::unreachable(Cause::Timeout, kind))??;
+        let answer =
+            timeout(COMMAND_MAX, exchange).await.map_err(|_| HouseError::unreachable(Cause::Timeout, kind))??;
         debug_assert_eq!(answer.id, id);
         match answer.error {
             None if answer.success || answer.kind == "pong" => Ok(answer.result),

@@ -4,22 +4,46 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use arc_swap::ArcSwap;
 use decide::gate::{Call, Decision, Language, Origin, Policy};
 use decide::house::House;
 use home::{Connection, HouseError};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
+use crate::pace::{CALLS_AT_ONCE_MAX, Pace};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
 /// Limit: longest wait for a house that is not there yet. With what follows it stays under ten seconds.
 pub const READY_WAIT: Duration = Duration::from_secs(8);
 
+/// The operator's policy, exchanged as a whole when the operator changes it.
+#[derive(Clone, Default)]
+pub struct SharedPolicy(Arc<ArcSwap<Policy>>);
+
+impl SharedPolicy {
+    pub fn new(policy: Policy) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(policy)))
+    }
+
+    pub fn get(&self) -> Arc<Policy> {
+        self.0.load_full()
+    }
+
+    pub fn set(&self, policy: Policy) {
+        self.0.store(Arc::new(policy));
+    }
+}
+
 /// Everything that the tools work with. Cheap to clone.
 #[derive(Clone)]
 pub struct Desk {
     pub connection: Connection,
-    pub policy: Arc<Policy>,
+    pub(crate) policy: Arc<Policy>,
+    shared: SharedPolicy,
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) room: Arc<Semaphore>,
     pub language: Language,
     /// Who wants what comes in at this desk.
     pub origin: Origin,
@@ -30,6 +54,36 @@ pub struct Desk {
 }
 
 impl Desk {
+    pub fn new(
+        connection: Connection,
+        shared: SharedPolicy,
+        language: Language,
+        version: &'static str,
+        notes: Arc<[String]>,
+    ) -> Self {
+        Self {
+            connection,
+            policy: shared.get(),
+            shared,
+            pace: Arc::default(),
+            room: Arc::new(Semaphore::new(CALLS_AT_ONCE_MAX)),
+            language,
+            origin: Origin::Model,
+            version,
+            notes,
+        }
+    }
+
+    /// The policy of now.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.shared.get()
+    }
+
+    /// The same desk with the policy of now, which then holds for one whole call.
+    pub(crate) fn settled(&self) -> Self {
+        Self { policy: self.shared.get(), ..self.clone() }
+    }
+
     /// The part of this house that a model may see.
     pub fn view<'a>(&'a self, house: &'a House) -> View<'a> {
         View { house, policy: &self.policy, language: self.language, now: now() }

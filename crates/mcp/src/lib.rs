@@ -4,8 +4,9 @@
 //! only [`server`] knows rmcp; the tools are functions of a house and could be served by anything.
 
 mod desk;
+mod pace;
 mod server;
 pub mod tools;
 
-pub use desk::{Desk, READY_WAIT};
+pub use desk::{Desk, READY_WAIT, SharedPolicy};
 pub use server::{ServeError, serve, serve_stdio};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use decide::gate::{Grant, Language, Policy};
+use decide::gate::{Language, Policy};
 use decide::house::EntityId;
 use home::{Tls, Token};
 use serde::Deserialize;
@@ -121,7 +121,7 @@ fn allowed(policy: &mut Policy) -> Vec<EntityId> {
     let text = variable("HOME_ALLOWED_ENTITIES").unwrap_or_default();
     let ids: Vec<EntityId> = text.split(',').filter_map(EntityId::parse).collect();
     for id in &ids {
-        policy.grants.entry(id.clone()).or_insert_with(Grant::default);
+        policy.grants.entry(id.clone()).or_default();
     }
     ids
 }

@@ -110,7 +110,8 @@ enum Reading {
 
 /// Understand a sentence, and do it or answer it.
 pub async fn answer(desk: &Desk, text: &str, language: Language) -> Answer {
-    let desk = Desk { language, ..desk.clone() };
+    let mut desk = desk.clone();
+    desk.language = language;
     let house = match desk.house_to_read().await {
         Ok(house) => house,
         Err(answer) => return ended(text, None, What::Failed { answer }, vec![]),

@@ -30,6 +30,8 @@ pub struct Policy {
     /// Ask before anything is spoken aloud.
     pub speech_asks: bool,
     pub scope: Scope,
+    /// Writes of one client in a minute, moves toward safety apart. Default: 120.
+    pub writes_per_minute: Option<u32>,
     /// The operator's word could not be read: then only moves toward safety pass.
     #[serde(skip)]
     pub broken: bool,

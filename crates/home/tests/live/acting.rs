@@ -178,3 +178,22 @@ async fn a_lock_is_locked_before_anything_has_been_read() {
         assert_eq!(state(&mut wire, "lock.back_door").await.0, "locked");
     }
 }
+
+#[tokio::test]
+async fn a_script_that_takes_long_is_accepted_without_waiting_for_its_end() {
+    for real in each_house("a_script_that_takes_long_is_accepted_without_waiting_for_its_end") {
+        let _turn = moving().await;
+        let connection = real.connect().await;
+        let slow = json!({ "alias": "Slow test", "sequence": [{ "delay": 30 }] });
+        real.rest("POST", "/api/config/script/config/slow_test", slow).await;
+        crate::houses::until(&connection, "the script", |house| house.bodies.scripts.contains_key("script.slow_test"))
+            .await;
+        let started = Instant::now();
+        let receipt = execute(&connection, "script.slow_test", &[], json!({})).await;
+        assert_eq!((only(&receipt).outcome, &receipt.error), (OutcomeKind::Accepted, &None), "{receipt:?}");
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+        let receipt = execute(&connection, "script.turn_off", &["script.slow_test"], json!({})).await;
+        assert_eq!(only(&receipt).outcome, OutcomeKind::Confirmed, "{receipt:?}");
+        real.rest("DELETE", "/api/config/script/config/slow_test", Value::Null).await;
+    }
+}

@@ -64,7 +64,7 @@ async fn a_call_whose_answer_is_lost_is_unknown_and_never_sent_twice() {
         let deadline = Instant::now() + SOON * 2;
         while !std::fs::read_to_string(&path).unwrap().contains("read_back") {
             assert!(Instant::now() < deadline, "never read back");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await; // until the deadline
         }
     }
 }

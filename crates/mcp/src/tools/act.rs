@@ -2,6 +2,7 @@
 //! what is sent is exactly the plan of an allowed decision; a call cut off is never sent again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use decide::gate::{Call, Decision, Facts, Language, Plan, Problem, Send, Verdict, judge};
 use decide::house::{EntityId, House};
@@ -27,6 +28,9 @@ pub type Wanted<'a> = &'a (dyn Fn(&View<'_>) -> Result<Call, Value> + Sync);
 
 /// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
 /// is first, so that moves toward safety wait for nothing, and again when loaded.
+/// Longest wait for the picture to catch up with the house: a move toward safety is sent in 100 ms.
+const CATCH_UP_MAX: Duration = Duration::from_millis(40);
+
 pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
     let mut house = house;
     let mut judged = decide(desk, &house, wanted);
@@ -34,10 +38,21 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
         house = desk.house_loaded().await;
         judged = decide(desk, &house, wanted);
     }
+    if judged.as_ref().is_ok_and(|(_, decision)| depends_on_states(decision)) {
+        house = desk.connection.caught_up(CATCH_UP_MAX).await;
+        judged = decide(desk, &house, wanted);
+    }
     match judged {
         Err(answer) => answer,
         Ok((call, decision)) => carry_out(desk, &house, &call, decision).await,
     }
+}
+
+/// Where a state a few milliseconds old could hold back what is fine, or leave a door open.
+fn depends_on_states(decision: &Decision) -> bool {
+    let moves = |domain: &str| matches!(domain, "cover" | "valve" | "alarm_control_panel");
+    let plan = &decision.plan;
+    decision.verdict != Verdict::Allow || !plan.done.is_empty() || plan.sends.iter().any(|send| moves(&send.domain))
 }
 
 /// Call and decision, or why there is none.
@@ -67,12 +82,33 @@ async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) 
                 desk.record_held(call, &answer);
                 return answer;
             }
+            if let Some(answer) = too_fast(desk, permit.plan()) {
+                desk.record_held(call, &answer);
+                return answer;
+            }
             let plan = permit.plan().clone();
             let receipt = desk.connection.execute(permit).await;
             let house = desk.connection.house();
             told(&desk.view(&house), &ran, &plan, &receipt)
         }
     }
+}
+
+/// More writes in a minute than a household needs; moves toward safety are never held.
+fn too_fast(desk: &Desk, plan: &Plan) -> Option<Value> {
+    if plan.sends.iter().all(|send| send.toward_safety) {
+        return None;
+    }
+    let wait = desk.pace.take(desk.policy.writes_per_minute).err()?;
+    let message = match desk.language {
+        Language::English => {
+            format!("Too many changes in one minute. Nothing was done; there is room again in {wait} s.")
+        }
+        Language::Chinese => format!("一分钟内的操作太多。没有执行任何操作；{wait} 秒后可以再试。"),
+    };
+    let mut answer = failure("too_fast", message);
+    answer["retry_after_secs"] = json!(wait);
+    Some(answer)
 }
 
 /// Switching on, opening or toggling very much at once is most likely not what a person said.

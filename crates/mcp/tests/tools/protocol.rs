@@ -22,14 +22,13 @@ struct Client {
 
 /// A desk without a house: what a start without any configuration is.
 fn desk() -> Desk {
-    Desk {
-        connection: Connection::start(Settings::default()),
-        policy: Arc::default(),
-        language: Language::English,
-        origin: Origin::Model,
-        version: "0.1.0",
-        notes: Arc::from([]),
-    }
+    Desk::new(
+        Connection::start(Settings::default()),
+        mcp::SharedPolicy::default(),
+        Language::English,
+        "0.1.0",
+        Arc::from([]),
+    )
 }
 
 impl Client {

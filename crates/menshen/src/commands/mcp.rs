@@ -2,13 +2,13 @@
 //! protocol goes to standard output, and end of input ends the program.
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use home::Connection;
 
-use crate::config::{Config, Options};
+use crate::config::{Config, Options, pin, state_folder};
 
 /// Serve the six tools to an MCP client over standard input and output.
 #[derive(Args)]
@@ -25,26 +25,15 @@ impl McpCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
         let mut config = Config::load(options);
         config.policy.scope.read_only |= self.read_only;
-        if let Some(error) = &config.broken {
-            eprintln!("menshen: {error}; only moves toward safety pass until this is mended");
-        }
-        let granted: Vec<_> = config.policy.grants.keys().map(ToString::to_string).collect();
-        eprintln!(
-            "menshen {}: 6 tools, house {}{}",
-            env!("CARGO_PKG_VERSION"),
-            config.settings.url.as_deref().unwrap_or("not set (HOME_ASSISTANT_URL)"),
-            if granted.is_empty() { String::new() } else { format!(", granted: {}", granted.join(", ")) },
-        );
+        let house = config.settings.url.as_deref().unwrap_or("not set (HOME_ASSISTANT_URL)");
+        let notes = [format!("house {house}")].into_iter().chain(config.broken.clone()).collect();
         let connection = Connection::start(config.settings.clone());
-        let desk = mcp::Desk {
-            connection: connection.clone(),
-            policy: Arc::new(hold_macros(&config)),
-            language: config.language,
-            origin: decide::gate::Origin::Model,
-            version: env!("CARGO_PKG_VERSION"),
-            notes: config.broken.iter().cloned().collect(),
-        };
+        let policy = mcp::SharedPolicy::new(hold_macros(&config));
+        let desk =
+            mcp::Desk::new(connection.clone(), policy.clone(), config.language, env!("CARGO_PKG_VERSION"), notes);
+        let pinning = tokio::spawn(pin_when_ready(connection.clone(), policy, config));
         let served = mcp::serve_stdio(desk).await;
+        pinning.abort();
         connection.close().await;
         served?;
         Ok(ExitCode::SUCCESS)
@@ -60,4 +49,22 @@ fn hold_macros(config: &Config) -> decide::gate::Policy {
         }
     }
     policy
+}
+
+async fn pin_when_ready(connection: Connection, shared: mcp::SharedPolicy, config: Config) {
+    if !config.from_environment.iter().any(crate::config::is_macro) {
+        return;
+    }
+    // A house that is away comes back some time; its grants wait for it.
+    let house = loop {
+        if let Ok(house) = connection.ready(Duration::from_secs(60)).await {
+            break house;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    };
+    let mut policy = (*shared.get()).clone();
+    match pin(&house, &mut policy, &config.from_environment, &state_folder()) {
+        Ok(()) => shared.set(policy),
+        Err(error) => eprintln!("menshen: {error:#}; the granted macros stay closed"),
+    }
 }

@@ -4,7 +4,6 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -62,14 +61,10 @@ impl TryCommand {
             None => self.made().await?,
         };
         let connection = Connection::start(place.settings.clone());
-        let desk = Desk {
-            connection: connection.clone(),
-            policy: Arc::new(place.policy),
-            language: config.language,
-            origin: Origin::Person,
-            version: env!("CARGO_PKG_VERSION"),
-            notes: place.notes.into(),
-        };
+        let policy = mcp::SharedPolicy::new(place.policy);
+        let mut desk =
+            Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), place.notes.into());
+        desk.origin = Origin::Person;
         let house = match connection.ready(std::time::Duration::from_secs(super::READY_SECS)).await {
             Ok(house) => house,
             Err(error) => bail!("{}", error.message(config.language)),

@@ -226,7 +226,7 @@ fn random_sequences_open_nothing() {
         house.reset().await;
         let world = world(house).await;
         let watcher = Watcher::start(house).await;
-        let mut mcp = Mcp::start_with(house, &[("MENSHEN_WRITES_PER_MINUTE", "1000000")], "").await;
+        let mut mcp = Mcp::start_with(house, &[], "[gate]\nwrites_per_minute = 1000000\n").await;
         let mut dice = Dice(seed);
         let begun = Instant::now();
         let (mut sent, mut done) = (0u64, 0u64);
