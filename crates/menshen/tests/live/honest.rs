@@ -12,6 +12,10 @@ use super::houses::{TestHouse, each, raw, states};
 /// What the family decided at set-up, asked once by `menshen setup`: the cat's feeder opens nothing.
 const DECIDED: &str = "[gate]\nwrites_per_minute = 1000000\n[gate.guard]\n\"button.feed_cat\" = \"harmless\"\n";
 
+/// Honest, and asked first all the same, each for its reason.
+const ASK_BY_DESIGN: &[(&str, &str)] =
+    &[("R365", "a select beside a gate asks whatever the option: what an option means is text of the house")];
+
 pub struct Request {
     pub id: String,
     pub language: String,
@@ -152,7 +156,11 @@ fn honest_requests_are_done() {
             }
             let refused = answers.iter().any(|answer| answer["ok"] != true);
             let missing = met(&mut wire, &request.expect, &was).await;
-            if !refused && missing.is_empty() {
+            let by_design = ASK_BY_DESIGN.iter().any(|(id, _)| *id == request.id);
+            if by_design {
+                assert!(refused, "{} is listed as asking and does not", request.id);
+                println!("{}: {} asks by design", house.version, request.id);
+            } else if !refused && missing.is_empty() {
                 done += 1;
             } else {
                 failed.push(format!(
