@@ -38,22 +38,40 @@ const WORDS_MAX: usize = 64;
 
 /// What a sentence asks of this house, if all of it is understood.
 pub fn read(text: &str, house: &House, in_scope: impl Fn(&EntityId) -> bool) -> Option<Understood> {
-    let words = spell(text);
-    if words.len() == 0 || words.len() > WORDS_MAX {
-        return None;
+    Prepared::new(house, &in_scope).read(text)
+}
+
+/// The names of one house, ready for one sentence after the other.
+pub struct Prepared<'a> {
+    house: &'a House,
+    in_scope: &'a dyn Fn(&EntityId) -> bool,
+    names: Names,
+}
+
+impl<'a> Prepared<'a> {
+    pub fn new(house: &'a House, in_scope: &'a dyn Fn(&EntityId) -> bool) -> Self {
+        Self { house, in_scope, names: Names::new(house, in_scope) }
     }
-    let names = Names::new(house, &in_scope);
-    let reader = Reader { house, in_scope: &in_scope };
-    if let Some(pressed) = button(text, &names) {
-        return Some(pressed);
+
+    pub fn read(&self, text: &str) -> Option<Understood> {
+        let words = spell(text);
+        if words.len() == 0 || words.len() > WORDS_MAX {
+            return None;
+        }
+        let reader = Reader { house: self.house, in_scope: self.in_scope };
+        let tiled = || best(&reader, &words, &tilings(&words, &self.names));
+        button(text, &self.names).or_else(tiled).or_else(|| lists::read(text, self.house, &self.names, self.in_scope))
     }
-    let all = tilings(&words, &names);
+}
+
+/// The best tilings that make sense, if they come to one thing.
+fn best(reader: &Reader<'_>, words: &Words, all: &[Tiling<'_>]) -> Option<Understood> {
     let mut from = 0;
     while let Some(first) = all.get(from) {
         let level: Vec<&Tiling<'_>> = all.iter().skip(from).take_while(|tiling| tiling.score == first.score).collect();
         from += level.len();
         let outcomes: Vec<(Outcome, &Tiling<'_>)> =
-            level.into_iter().map(|tiling| (outcome(&reader, &words, tiling), tiling)).collect();
+            level.into_iter().map(|tiling| (outcome(reader, words, tiling), tiling)).collect();
         let mut found: Vec<(&Understood, &Tiling<'_>)> = Vec::new();
         for (outcome, tiling) in &outcomes {
             if let Outcome::Is(understood) = outcome
@@ -64,12 +82,12 @@ pub fn read(text: &str, house: &House, in_scope: impl Fn(&EntityId) -> bool) -> 
         }
         match found.as_slice() {
             [] if outcomes.iter().all(|(outcome, _)| *outcome == Outcome::Senseless) => {}
-            [(understood, tiling)] => return Some(or_the_kind(&reader, &words, &all, understood, tiling)),
+            [(understood, tiling)] => return Some(or_the_kind(reader, words, all, understood, tiling)),
             // Two readings of equal weight, or one that cannot be done here.
             _ => return None,
         }
     }
-    lists::read(text, house, &names, &in_scope)
+    None
 }
 
 /// What one tiling comes to. A name that cannot do it and is a known word or a place, too (a player

@@ -9,7 +9,7 @@ use super::names::Named;
 use super::tile::{Means, Piece};
 use super::vocabulary::{Count, Word};
 use crate::house::EntityId;
-use crate::understood::effects::{Level, Mode, Quantity, Verb};
+use crate::understood::effects::{Level, Mode, Quantity, Verb, steps};
 use crate::understood::{Condition, Measure};
 
 /// A thing or things, as said: by name, by kind, by place.
@@ -65,6 +65,10 @@ pub(super) struct Clause<'a> {
     pub choice: Option<&'a Named>,
     pub take: bool,
     pub colour: bool,
+    bit: bool,
+    /// A share was said (一半), which may be of the things and not of a value.
+    share: bool,
+    value_at: Option<usize>,
     pub condition: Option<Condition>,
     /// Which piece spoke of the thing first, and which of what to do last.
     pub thing_at: Option<usize>,
@@ -152,7 +156,8 @@ impl<'a> Clause<'a> {
     /// Gives whether the word is one that may stand behind a particle.
     fn add_word(&mut self, at: usize, word: &Word, question: bool) -> Option<bool> {
         match word {
-            Word::Filler | Word::OnPlace | Word::Polite => return Some(true),
+            Word::Filler | Word::OnPlace | Word::Polite | Word::Wish => return Some(true),
+            Word::Bit => self.bit = true,
             Word::In => {
                 self.in_at = Some(at);
                 return Some(true);
@@ -215,7 +220,10 @@ impl<'a> Clause<'a> {
             Word::Kelvin(kelvin) => self.value(at, Quantity::Kelvin(*kelvin)),
             Word::Level(level) => self.value(at, Quantity::Level(*level)),
             Word::Mode(mode) => self.value(at, Quantity::Mode(*mode)),
-            Word::Percent(percent) => self.value(at, Quantity::Percent(*percent)),
+            Word::Percent(percent) => {
+                self.share = true;
+                self.value(at, Quantity::Percent(*percent));
+            }
             Word::State(condition) if question => {
                 put(&mut self.condition, condition.clone())?;
             }
@@ -235,6 +243,7 @@ impl<'a> Clause<'a> {
 
     fn value(&mut self, at: usize, value: Quantity) {
         self.values.push(value);
+        self.value_at.get_or_insert(at);
         if self.verb_at.is_none() {
             self.verb_at(at);
         }
@@ -254,10 +263,16 @@ impl<'a> Clause<'a> {
         let each = self.values.iter().all(|value| match value {
             // "At 7" may be a time.
             Quantity::Number(_) => said_to || self.by || (self.thing.measure.is_some() && !self.at),
-            // "Night light pink"; but a pink night light is another thing.
-            Quantity::Colour(_) if self.thing.entities.is_some() && self.thing_at < self.verb_at => true,
-            Quantity::Colour(_) | Quantity::Level(_) => {
-                said_to || self.turn || self.verb.is_some() || self.thing.measure.is_some() || self.colour
+            // "Night light pink"; but a pink night light is another thing, and "the red light" one that is red.
+            Quantity::Colour(_) | Quantity::Kelvin(_) => {
+                let behind = self.thing_at < self.value_at;
+                let spoken = said_to || self.turn || self.colour || self.thing.entities.is_some();
+                (behind || said_to) && spoken
+            }
+            Quantity::Level(_) => said_to || self.turn || self.verb.is_some() || self.thing.measure.is_some(),
+            // Half the lights, or the lights by half?
+            Quantity::Percent(_) if self.share && self.lights() => {
+                said_to || self.thing.measure.is_some() || !matches!(self.verb, Some(Verb::On | Verb::OnOrOpen))
             }
             Quantity::Mode(_) => said_to || matches!(self.verb, None | Some(Verb::OnOrOpen)),
             _ => true,
@@ -269,7 +284,12 @@ impl<'a> Clause<'a> {
             | [Quantity::Percent(_) | Quantity::Level(_), Quantity::Colour(_) | Quantity::Kelvin(_)] => true,
             _ => false,
         };
-        each && kinds && (self.choice.is_none() || self.values.is_empty())
+        let bit = !self.bit || self.verb.is_some_and(steps);
+        each && kinds && bit && (self.choice.is_none() || self.values.is_empty())
+    }
+
+    fn lights(&self) -> bool {
+        matches!(self.thing.kind, Some((Kind::Light, _)))
     }
 
     /// The kind that is meant where none was said.

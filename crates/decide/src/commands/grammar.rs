@@ -41,7 +41,7 @@ impl Reader<'_> {
         if asks || (marked && !polite) || (ma && states_only(words, &pieces)) {
             return self.question(words, &pieces);
         }
-        self.command(words, &pieces, polite)
+        self.command(words, &pieces, polite || has(|word| *word == Word::Wish))
     }
 
     fn command(&self, words: &Words, pieces: &[&Piece<'_>], polite: bool) -> Outcome {

@@ -34,6 +34,29 @@ pub(super) struct Names {
 /// Longest name that is looked for, in words.
 const NAME_WORDS_MAX: usize = 40;
 
+/// The same room in both languages. No row shares a word with another.
+const ROOMS: &[&[&str]] = &[
+    &["kitchen", "厨房"],
+    &["living room", "lounge", "sitting room", "客厅", "起居室"],
+    &["bedroom", "卧室"],
+    &["master bedroom", "main bedroom", "主卧", "主卧室"],
+    &["guest room", "guest bedroom", "客房"],
+    &["kids room", "children's room", "儿童房"],
+    &["bathroom", "浴室", "卫生间", "洗手间"],
+    &["dining room", "餐厅", "饭厅"],
+    &["study", "书房"],
+    &["office", "办公室"],
+    &["garage", "车库"],
+    &["garden", "花园"],
+    &["yard", "backyard", "院子", "后院"],
+    &["balcony", "阳台"],
+    &["hallway", "corridor", "走廊", "过道"],
+    &["entrance", "entryway", "玄关", "门厅"],
+    &["basement", "cellar", "地下室"],
+    &["attic", "loft", "阁楼"],
+    &["laundry", "laundry room", "洗衣房"],
+];
+
 impl Names {
     /// All names of entities that are there and in scope, of areas and of floors.
     pub fn new(house: &House, in_scope: &dyn Fn(&EntityId) -> bool) -> Self {
@@ -62,7 +85,30 @@ impl Names {
                 });
             }
         }
+        names.add_twins();
         names
+    }
+
+    /// A room called in one language answers to its common name in the other, where nothing else
+    /// in the house is called so.
+    fn add_twins(&mut self) {
+        let areas = |twins: &[&str]| -> BTreeSet<Arc<str>> {
+            let named = twins.iter().filter_map(|twin| self.exactly(twin));
+            named.flat_map(|named| named.areas.iter().cloned()).collect()
+        };
+        let mut wanted: Vec<(&str, Arc<str>)> = Vec::new();
+        for twins in ROOMS {
+            let found = areas(twins);
+            if let (1, Some(area)) = (found.len(), found.first()) {
+                let free = twins.iter().filter(|twin| self.exactly(twin).is_none());
+                wanted.extend(free.map(|twin| (*twin, area.clone())));
+            }
+        }
+        for (twin, area) in wanted {
+            self.add(twin, |named| {
+                named.areas.insert(area.clone());
+            });
+        }
     }
 
     fn add_choices(&mut self, id: &EntityId, entity: &Entity) {
@@ -86,8 +132,16 @@ impl Names {
         }
     }
 
-    fn add(&mut self, name: &str, add: impl FnOnce(&mut Named)) {
+    fn add(&mut self, name: &str, add: impl Fn(&mut Named)) {
         let words = spell(name).words;
+        if let Some(at) = halves(&words) {
+            self.add_words(words[..at].to_vec(), &add);
+            self.add_words(words[at..].to_vec(), &add);
+        }
+        self.add_words(words, &add);
+    }
+
+    fn add_words(&mut self, words: Vec<String>, add: &dyn Fn(&mut Named)) {
         let Some(first) = words.first().filter(|_| words.len() <= NAME_WORDS_MAX) else { return };
         let known = self.by_first.entry(first.clone()).or_default();
         match known.iter_mut().find(|(known, _)| *known == words) {
@@ -113,6 +167,19 @@ impl Names {
         let (_, named) = self.by_first.get(words.first()?)?.iter().find(|(name, _)| *name == words)?;
         Some(named)
     }
+}
+
+/// Where "楼下的灯 Downstairs lights", two names for one thing, is parted.
+fn halves(words: &[String]) -> Option<usize> {
+    let latin: Vec<bool> = words.iter().map(|word| word.is_ascii()).collect();
+    let at = latin.windows(2).position(|pair| pair[0] != pair[1])? + 1;
+    let one_change = latin[at..].iter().all(|it| *it == latin[at]);
+    let digits = words.iter().any(|word| word.bytes().all(|b| b.is_ascii_digit()));
+    let stands_alone = |part: &[String]| match part {
+        [word] => word.is_ascii() && word.len() > 3,
+        _ => true,
+    };
+    (one_change && !digits && stands_alone(&words[..at]) && stands_alone(&words[at..])).then_some(at)
 }
 
 /// Chinese words for presets that integrations name in English.

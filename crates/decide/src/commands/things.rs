@@ -88,7 +88,8 @@ impl Reader<'_> {
         if set.is_empty() {
             return Found::Nothing;
         }
-        if set.len() == 1 || every {
+        let which_door = kind == Kind::Door && swings(search.verb) && !thing.placed() && !every;
+        if !which_door && (set.len() == 1 || every) {
             return Found::These(set);
         }
         if thing.placed() {
@@ -102,6 +103,12 @@ impl Reader<'_> {
         let busy = self.busy(kind, search.verb, &set);
         if let [one] = busy.as_slice() {
             return Found::These(vec![one.clone()]);
+        }
+        if kind == Kind::Door && swings(search.verb) {
+            let doors = self.doors(search);
+            if doors.len() > 1 {
+                return Found::Which(doors);
+            }
         }
         if let Some(one) = self.called_just(kind, &set) {
             return Found::These(vec![one]);
@@ -195,6 +202,17 @@ impl Reader<'_> {
         set.iter().filter(|id| !covered(id)).cloned().collect()
     }
 
+    /// All that people call a door, whether the wish can be done to it or not.
+    fn doors(&self, search: &Search<'_>) -> Vec<EntityId> {
+        let door = |(id, entity): &(&EntityId, &Entity)| {
+            let moved = matches!(id.domain(), "cover") && entity.classes().any(|class| class == "door");
+            self.listed(id, entity) && (moved || id.domain() == "lock")
+        };
+        let doors: Vec<EntityId> = self.house.entities.iter().filter(door).map(|(id, _)| id.clone()).collect();
+        let able: Vec<EntityId> = doors.iter().filter(|id| (search.able)(id)).cloned().collect();
+        if able.len() > 1 { able } else { doors }
+    }
+
     /// The ones that a wish without a place can be about: what plays, what shines.
     fn busy(&self, kind: Kind, verb: Verb, set: &[EntityId]) -> Vec<EntityId> {
         let state = match (kind, verb) {
@@ -251,6 +269,12 @@ fn harmless_everywhere(verb: Verb) -> bool {
         verb,
         Verb::Off | Verb::OffOrClose | Verb::Close | Verb::Lock | Verb::Stop | Verb::Pause | Verb::Mute | Verb::Dock
     )
+}
+
+/// What is done to a door itself. In a house with a front door that only has a lock, "the door" is
+/// not the only one that has a motor.
+fn swings(verb: Verb) -> bool {
+    matches!(verb, Verb::Open | Verb::Close | Verb::OnOrOpen | Verb::OffOrClose)
 }
 
 /// Several locks or doors are not opened by one word for a kind.

@@ -4,7 +4,7 @@
 
 use super::names::{Named, Names};
 use super::numbers::value_at;
-use super::vocabulary::{Word, words_at};
+use super::vocabulary::{Word, is_function_word, words_at};
 use super::words::Words;
 use crate::understood::effects::Quantity;
 
@@ -78,6 +78,13 @@ fn pieces_at<'a>(words: &'a Words, names: &'a Names, at: usize) -> Vec<Piece<'a>
     let mut pieces = Vec::new();
     let mut push = |length: usize, means: Means<'a>| pieces.push(Piece { from: at, to: at + length, means });
     for (length, named) in names.at(words, at) {
+        let function = |(taken, word): (usize, &Word)| taken == length && is_function_word(word);
+        if !named.choices.is_empty() {
+            push(length, Means::Choice(named));
+        }
+        if words_at(words, at).any(function) {
+            continue;
+        }
         if !named.entities.is_empty() {
             push(length, Means::Entity(named));
         }
@@ -86,9 +93,6 @@ fn pieces_at<'a>(words: &'a Words, names: &'a Names, at: usize) -> Vec<Piece<'a>
         }
         if !named.floors.is_empty() {
             push(length, Means::Floor(named));
-        }
-        if !named.choices.is_empty() {
-            push(length, Means::Choice(named));
         }
     }
     if let Some((length, value)) = value_at(words, at) {

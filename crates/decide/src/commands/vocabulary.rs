@@ -53,8 +53,13 @@ pub(super) enum Word {
     Take,
     /// 了
     Done,
+    /// It asks for something, so that a question mark is a courtesy.
     Polite,
+    /// 我想: a wish all the same, but no request.
+    Wish,
     Filler,
+    /// 一点: only of what can be a little more.
+    Bit,
     /// In, of: between a thing and its place.
     In,
     /// "On" before a place; anywhere else it is a particle.
@@ -94,6 +99,39 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
     known
 });
+
+/// Words that hold a sentence together. Nothing in a house can be called by one of them.
+pub(super) fn is_function_word(word: &Word) -> bool {
+    matches!(
+        word,
+        Word::Filler
+            | Word::In
+            | Word::OnPlace
+            | Word::And
+            | Word::To
+            | Word::At
+            | Word::By
+            | Word::All
+            | Word::Each
+            | Word::Other
+            | Word::Take
+            | Word::Done
+            | Word::Polite
+            | Word::Wish
+            | Word::Bit
+            | Word::Turn
+            | Word::SetTo
+            | Word::Particle(_)
+            | Word::Except
+            | Word::ExceptFirst
+            | Word::ExceptEnd
+            | Word::AskIs
+            | Word::AskMa
+            | Word::AskWhich
+            | Word::AskWhat
+            | Word::Any
+    )
+}
 
 /// Every known word that starts here, with its length.
 pub(super) fn words_at(words: &Words, at: usize) -> impl Iterator<Item = (usize, &'static Word)> {
@@ -231,7 +269,7 @@ static LISTS: LazyLock<Vec<(&'static str, Word)>> = LazyLock::new(|| {
     ("speaker", Kind(Speaker, Count::One)),
     ("speakers", Kind(Speaker, Count::Many)),
     ("音箱|音响|喇叭|扬声器", Kind(Speaker, Count::Open)),
-    ("music|media player|player|song|track", Kind(Player, Count::One)),
+    ("music|some music|media player|player|song|track", Kind(Player, Count::One)),
     ("media players|players", Kind(Player, Count::Many)),
     ("音乐|播放器|歌|歌曲|媒体播放器", Kind(Player, Count::Open)),
     ("socket|outlet|plug", Kind(Outlet, Count::One)),
@@ -269,7 +307,7 @@ static LISTS: LazyLock<Vec<(&'static str, Word)>> = LazyLock::new(|| {
     ("all|all of|every|each|all of the|所有|全部|所有的|全部的|各个|每个|每一个|每盏", All),
     ("全|都|全都|统统|全部|全部都", Each),
     ("other|others|rest of|remaining|其他|其它|其余|其他的|其它的|其余的|剩下的|别的", Other),
-    ("whole house|entire house|house|the house|everywhere|in the house|at home|全屋|全家|家里|整个家|整个房子|屋里|家中|家里面", House),
+    ("all rooms|every room|all the rooms|所有房间|各个房间|每个房间|所有的房间|whole house|entire house|house|the house|everywhere|in the house|at home|全屋|全家|家里|整个家|整个房子|屋里|家中|家里面", House),
     ("outside|outdoors|outdoor|室外|户外|外面|屋外", Outside),
     // Measures
     ("temperature|temp|温度|气温|室温", Measure(self::Measure::Temperature)),
@@ -322,11 +360,13 @@ static LISTS: LazyLock<Vec<(&'static str, Word)>> = LazyLock::new(|| {
     ("把|将|给|帮我把|请把|请将|麻烦把", Take),
     ("了|好了|掉了", Done),
     // Manners
-    ("please|kindly|could you|can you|would you|will you|could you please|can you please|would you please|would you mind|i want to|i want you to|i would like to|i would like you to|id like to|id like you to|i need you to|let us|lets|go ahead and|请|请你|请您|请帮我|帮我|帮忙|麻烦|麻烦你|麻烦您|帮|给我|帮我一下|可以|能|能不能|可不可以|可否|能否|能帮我|可以帮我|可以请你|我想|我要|我想要|我需要|想|要|需要|好吗|行吗|可以吗|好不好|行不行|好么|吧", Polite),
-    ("the|a|an|my|our|some|me|for me|just|now|right now|immediately|thanks|thank you|请问|hey|hi|hello|ok|okay|well|so|mode|的|一下|一下子|啊|呀|哦|啦|嘛|哈|现在|马上|立刻|立即|赶紧|赶快|快|快点|谢谢|你|您|我|先|就|一点|一些|点儿|一点儿|里|里面|里头|中|内|那个|那边的|那里的|小爱同学|你好|嗨|喂|嘿|模式|给我|房间|房间里", Filler),
+    ("please|kindly|could you|can you|would you|will you|could you please|can you please|would you please|would you mind|请|请你|请您|请帮我|帮我|帮忙|麻烦|麻烦你|麻烦您|帮|给我|帮我一下|可以|能|能不能|可不可以|可否|能否|能帮我|可以帮我|可以请你|好吗|行吗|可以吗|好不好|行不行|好么", Polite),
+    ("i want to|i want you to|i would like to|i would like you to|id like to|id like you to|i need you to|let us|lets|go ahead and|我想|我要|我想要|我需要|想|要|需要|吧", Wish),
+    ("the|a|an|my|our|me|for me|just|now|right now|immediately|thanks|thank you|请问|hey|hi|hello|ok|okay|well|so|mode|的|一下|一下子|啊|呀|哦|啦|嘛|哈|现在|马上|立刻|立即|赶紧|赶快|快|快点|谢谢|你|您|我|先|就|里|里面|里头|中|内|小爱同学|你好|嗨|喂|嘿|模式", Filler),
     ("on|on the", OnPlace),
-    ("in|of|inside|for|in the|of the|里的|里面的|上的|中的|那边|s", In),
-    ("mode|room|rooms|button|scene|script", Filler),
+    ("一点|一些|点儿|一点儿|a bit|a little|a little bit|slightly", Bit),
+    ("in|of|inside|for|in the|of the|里的|里面的|上的|中的|s", In),
+    ("mode|button|scene|script", Filler),
     // Asking
     ("did i leave|did we leave|have i left|did i|did we|did you|have i|have we|have you|is|are|was|were|is it|are there|is there|did|has|have|do|does|been|了吗|了么|没有|没|了没|了没有|是不是|有没有|是否|还是|还|着吗|好了吗|好了没|好了没有|着没|着没有|tell me if|check if|check whether|see if|on or off|open or closed|locked or unlocked", AskIs),
     ("吗|么", AskMa),

@@ -11,7 +11,7 @@ use crate::house::{Entity, EntityId, House};
 
 mod values;
 
-pub use values::{Level, Mode, Quantity};
+pub use values::{Level, Mode, Quantity, steps};
 
 /// What is wished for, before it is known of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ pub fn effect(house: &House, id: &EntityId, wish: &Wish) -> Option<Vec<Effect>> 
             (Some(service), _) => one(domain, service),
             (None, _) => None,
         },
-        verb if values::steps(verb) => values::step(house, id, entity, verb, None),
+        verb if steps(verb) => values::step(house, id, entity, verb, None),
         Verb::Mute | Verb::Unmute if domain == "media_player" => {
             let data = json!({"is_volume_muted": wish.verb == Verb::Mute});
             Some(vec![(domain.to_owned(), "volume_mute".to_owned(), object(data))])

@@ -135,6 +135,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("group.entrance", &["lock.back_door", "light.bed_light"]),
     ("group.nested", &["group.entrance"]),
+    (
+        "group.downstairs_lights",
+        &["light.living_room_ceiling", "light.dining_pendant", "light.kitchen_main", "light.entrance"],
+    ),
 ];
 
 /// What a test writes for a call: `light.turn_on light.a light.b {"brightness_pct":30}`.

@@ -86,6 +86,7 @@ fn a_place_and_a_kind() {
             "关闭一楼的灯",
             "light.turn_off light.ceiling_lights light.dining_pendant light.entrance light.garage light.kitchen_counter light.kitchen_light light.kitchen_lights light.kitchen_main light.living_room_ceiling light.living_room_floor_lamp light.living_room_strip light.porch light.tv_backlight",
         ),
+        ("关掉楼下的灯", "homeassistant.turn_off group.downstairs_lights"),
         ("打开楼上的灯", "light.turn_on light.upstairs_lights"),
         (
             "锁门",

@@ -167,6 +167,34 @@ fn unknown_things_are_never_replaced_by_known_ones() {
 }
 
 #[test]
+fn what_points_or_picks_is_never_taken_for_all() {
+    moves_nothing(&[
+        "turn off some lights",
+        "turn off half the lights",
+        "turn on half the lights in the study",
+        "turn off that light",
+        "turn off these lights",
+        "turn off the lights over there",
+        "turn off the lights in the room",
+        "turn on the red light in the study",
+        "turn off two lights",
+        "turn off both lights in the study",
+        "关掉那边的灯",
+        "关掉这个灯",
+        "关掉房间的灯",
+        "关掉几盏灯",
+        "关掉两盏灯",
+        "打开书房一半的灯",
+        "打开书房红色的灯",
+        "客厅窗帘开一点",
+        "open the living room curtain a bit",
+        "要打开台灯吗",
+        "我要不要打开台灯",
+        "你想打开台灯吗",
+    ]);
+}
+
+#[test]
 fn one_part_not_understood_means_none_is_done() {
     moves_nothing(&[
         "turn on the desk lamp and make me a coffee",

@@ -1,9 +1,12 @@
 //! What holds for every text.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
-use super::FAMILY;
+use super::{FAMILY, shown};
 use crate::commands::read;
+use crate::house::{Area, Entity, EntityInfo, House, State};
 use crate::understood::Understood;
 
 fn words() -> impl Strategy<Value = String> {
@@ -58,6 +61,26 @@ fn words() -> impl Strategy<Value = String> {
         "半",
     ]);
     prop::collection::vec(word, 0..14).prop_map(|words| words.join(" "))
+}
+
+#[test]
+fn a_room_answers_to_its_name_in_the_other_language_unless_that_is_taken() {
+    let house = |names: &[(&str, &str)]| {
+        let mut house = House { version: "2026.11.0".into(), ..House::default() };
+        let area = |name: &str| Area { name: name.into(), ..Area::default() };
+        house.areas = Arc::new(names.iter().map(|(id, name)| ((*id).into(), area(name))).collect());
+        for (id, _) in names {
+            let info = EntityInfo { area_id: Some((*id).into()), ..EntityInfo::default() };
+            let state = State { value: "off".into(), ..State::default() };
+            let entity = Entity { info: Arc::new(info), state: Some(Arc::new(state)) };
+            house.entities.insert(super::house::id(&format!("light.{id}")), entity);
+        }
+        house.reindexed()
+    };
+    let lights = |house: &House| shown(read("打开厨房的灯", house, |_| true).as_ref());
+    assert_eq!(lights(&house(&[("a", "Kitchen"), ("b", "Study")])), "light.turn_on light.a");
+    assert_eq!(lights(&house(&[("a", "Kitchen"), ("b", "厨房")])), "light.turn_on light.b");
+    assert_eq!(lights(&house(&[("a", "Cooking"), ("b", "Study")])), "nothing");
 }
 
 proptest! {

@@ -117,7 +117,7 @@ pub(super) fn effect(
 }
 
 /// More or less, and not on or off.
-pub(super) fn steps(verb: Verb) -> bool {
+pub fn steps(verb: Verb) -> bool {
     matches!(
         verb,
         Verb::Up
