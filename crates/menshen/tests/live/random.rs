@@ -1,7 +1,9 @@
 //! Seeded random sequences of calls, toward the house's weak spots: nothing opens. How many, how long
-//! and from which seed comes by `MENSHEN_RANDOM_CALLS`, `MENSHEN_RANDOM_SECS`, `MENSHEN_RANDOM_SEED`.
+//! and from which seed comes by `MENSHEN_RANDOM_CALLS`, `MENSHEN_RANDOM_SECS`, `MENSHEN_RANDOM_SEED`,
+//! `MENSHEN_RANDOM_CLIENTS`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
@@ -219,32 +221,31 @@ fn dice_list<'a>(lists: &[&'a Vec<String>], roll: u64) -> &'a [String] {
 
 #[test]
 fn random_sequences_open_nothing() {
-    let calls = number("MENSHEN_RANDOM_CALLS", 1500);
-    let seconds = number("MENSHEN_RANDOM_SECS", 60);
+    let calls = number("MENSHEN_RANDOM_CALLS", 1200);
+    let seconds = number("MENSHEN_RANDOM_SECS", 45);
     let seed = number("MENSHEN_RANDOM_SEED", 1);
+    let clients = number("MENSHEN_RANDOM_CLIENTS", 4).max(1);
     each("random_sequences_open_nothing", async |house: &TestHouse| {
         house.reset().await;
-        let world = world(house).await;
-        let watcher = Watcher::start(house).await;
-        let mut mcp = Mcp::start_with(house, &[], "[gate]\nwrites_per_minute = 1000000\n").await;
-        let mut dice = Dice(seed);
+        let world = Arc::new(world(house).await);
+        let watcher = Arc::new(Watcher::start(house).await);
         let begun = Instant::now();
-        let (mut sent, mut done) = (0u64, 0u64);
-        let mut last: Vec<String> = Vec::new();
-        while sent < calls && begun.elapsed() < Duration::from_secs(seconds) {
-            let (tool, arguments) = world.call(&mut dice);
-            last.push(format!("{tool} {arguments}"));
-            let answer = mcp.tool(tool, arguments).await;
-            sent += 1;
-            done += u64::from(answer["ok"] == true);
-            let openings = watcher.openings();
-            let from = last.len().saturating_sub(12);
-            assert!(
-                openings.is_empty(),
-                "seed {seed}, call {sent}: {openings:?}\n{}\n{answer:#}",
-                last[from..].join("\n")
-            );
+        // Several clients at once, each a sequence of its own: races are part of the attack.
+        let each = calls.div_ceil(clients);
+        let until = begun + Duration::from_secs(seconds);
+        let mut sequences = tokio::task::JoinSet::new();
+        for client in 0..clients {
+            let (world, watcher, house) = (world.clone(), watcher.clone(), house.clone());
+            let seed = seed.wrapping_mul(1_000).wrapping_add(client);
+            sequences.spawn(async move { sequence(&house, &world, &watcher, seed, each, until).await });
         }
+        let (mut sent, mut done) = (0, 0);
+        while let Some(ended) = sequences.join_next().await {
+            let (further, achieved) = ended.unwrap();
+            sent += further;
+            done += achieved;
+        }
+        assert_eq!(watcher.openings(), Vec::<String>::new());
         println!(
             "{}: seed {seed}: {sent} random calls in {:.0?}, {done} done, 0 openings",
             house.version,
@@ -252,4 +253,30 @@ fn random_sequences_open_nothing() {
         );
         assert!(done * 20 > sent, "too few calls were done for this to mean anything: {done} of {sent}");
     });
+}
+
+/// One client's sequence: how many calls were sent, and how many of them did something.
+async fn sequence(
+    house: &TestHouse,
+    world: &World,
+    watcher: &Watcher,
+    seed: u64,
+    calls: u64,
+    until: Instant,
+) -> (u64, u64) {
+    let mut mcp = Mcp::start_with(house, &[], super::attacks::FAST).await;
+    let mut dice = Dice(seed);
+    let (mut sent, mut done) = (0, 0);
+    let mut last: Vec<String> = Vec::new();
+    while sent < calls && Instant::now() < until {
+        let (tool, arguments) = world.call(&mut dice);
+        last.push(format!("{tool} {arguments}"));
+        let answer = mcp.tool(tool, arguments).await;
+        sent += 1;
+        done += u64::from(answer["ok"] == true);
+        let openings = watcher.openings();
+        let from = last.len().saturating_sub(12);
+        assert!(openings.is_empty(), "seed {seed}, call {sent}: {openings:?}\n{}\n{answer:#}", last[from..].join("\n"));
+    }
+    (sent, done)
 }
