@@ -7,13 +7,19 @@
 mod attacks;
 #[path = "live/client.rs"]
 mod client;
+#[path = "live/events.rs"]
+mod events;
 #[path = "live/honest.rs"]
 mod honest;
 #[path = "live/houses.rs"]
 mod houses;
+#[path = "live/process.rs"]
+mod process;
 #[path = "live/random.rs"]
 mod random;
 #[path = "live/safety.rs"]
 mod safety;
+#[path = "live/trouble.rs"]
+mod trouble;
 #[path = "live/watcher.rs"]
 mod watcher;
