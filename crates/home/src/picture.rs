@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use decide::house::{Area, Bodies, Body, Device, Entity, EntityId, Floor, House, Label, State};
+use decide::house::{Area, Bodies, Body, Device, Entity, EntityId, Floor, House, Label, Readiness, State};
 use tokio::sync::watch;
 
 use crate::changes::Changes;
@@ -280,9 +280,15 @@ impl Picture {
         }
     }
 
+    /// From here on nothing that was read before counts as read.
+    pub fn connected(&mut self, version: Arc<str>) {
+        self.next.readiness = Readiness { connected: true, ..Readiness::default() };
+        self.next.version = version;
+    }
+
     /// What was known stays to be seen, marked as not fresh.
     pub fn disconnected(&mut self) {
-        self.next.readiness = decide::house::Readiness::default();
+        self.next.readiness.connected = false;
     }
 }
 
@@ -339,7 +345,10 @@ mod tests {
         keeper.states(r#"{"a": {"light.a": {"s": "on"}, "light.b": {"s": "on"}}}"#);
         keeper.draw(Picture::disconnected);
         let house = keeper.house();
-        assert!(house.entity("light.b").is_some() && !house.readiness.states);
+        // Still to be seen, and marked.
+        assert!(house.entity("light.b").is_some() && house.readiness.states && !house.readiness.connected);
+        keeper.draw(|picture| picture.connected("2026.11.0".into()));
+        assert!(!keeper.house().readiness.states);
         keeper.states(r#"{"a": {"light.a": {"s": "off"}}}"#);
         let house = keeper.house();
         assert!(house.entity("light.b").is_none() && house.readiness.states);

@@ -71,10 +71,7 @@ async fn connected_period(shared: &Arc<Shared>, endpoint: &Endpoint) -> (bool, H
         Err(error) => return (false, error),
     };
     // From here on moves toward safety can go out, though nothing has been read yet.
-    shared.keeper.draw(|picture| {
-        picture.house().readiness.connected = true;
-        picture.house().version = links.acting.version().clone();
-    });
+    shared.keeper.draw(|picture| picture.connected(links.acting.version().clone()));
     shared.links.store(Some(links.clone()));
     shared.status.send_modify(|status| status.failed = None);
     let error = tokio::select! {

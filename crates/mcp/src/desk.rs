@@ -1,5 +1,6 @@
 //! What every tool call needs: the house connection, the operator's policy, the household's
-//! language. Start at [`Desk`]. Invariant: a call waits for the house at most [`READY_WAIT`].
+//! language. Start at [`Desk`]. Invariant: a call waits for the house at most [`READY_WAIT`], however
+//! often it has to wait.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,12 +11,13 @@ use decide::house::House;
 use home::{Connection, HouseError};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::pace::{CALLS_AT_ONCE_MAX, Pace};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
-/// Limit: longest wait for a house that is not there yet. With what follows it stays under ten seconds.
+/// Limit: longest wait of one call for a house that is not there yet. With what follows it stays under ten seconds.
 pub const READY_WAIT: Duration = Duration::from_secs(8);
 
 /// The operator's policy, exchanged as a whole when the operator changes it.
@@ -42,6 +44,8 @@ pub struct Desk {
     pub connection: Connection,
     pub(crate) policy: Arc<Policy>,
     shared: SharedPolicy,
+    /// Until when this call waits for the house.
+    until: Instant,
     pub(crate) pace: Arc<Pace>,
     pub(crate) room: Arc<Semaphore>,
     pub language: Language,
@@ -65,6 +69,7 @@ impl Desk {
             connection,
             policy: shared.get(),
             shared,
+            until: Instant::now() + READY_WAIT,
             pace: Arc::default(),
             room: Arc::new(Semaphore::new(CALLS_AT_ONCE_MAX)),
             language,
@@ -79,9 +84,14 @@ impl Desk {
         self.shared.get()
     }
 
-    /// The same desk with the policy of now, which then holds for one whole call.
-    pub(crate) fn settled(&self) -> Self {
-        Self { policy: self.shared.get(), ..self.clone() }
+    /// The same desk for one call: with the policy of now, which then holds for all of it, and with its
+    /// time to wait.
+    pub fn settled(&self) -> Self {
+        Self { policy: self.shared.get(), until: Instant::now() + READY_WAIT, ..self.clone() }
+    }
+
+    async fn ready(&self) -> Result<Arc<House>, HouseError> {
+        self.connection.ready(self.until.saturating_duration_since(Instant::now())).await
     }
 
     /// The part of this house that a model may see.
@@ -95,7 +105,7 @@ impl Desk {
         if loaded(&house) || (house.readiness.states && !house.readiness.connected) {
             return Ok(house);
         }
-        match self.connection.ready(READY_WAIT).await {
+        match self.ready().await {
             Ok(house) => Ok(house),
             Err(error) => {
                 // Without its states there is no picture, and an empty one would be a lie.
@@ -111,7 +121,7 @@ impl Desk {
         if house.readiness.connected {
             return Ok(house);
         }
-        match self.connection.ready(READY_WAIT).await {
+        match self.ready().await {
             Ok(house) => Ok(house),
             Err(error) => {
                 let house = self.connection.house();
@@ -122,7 +132,7 @@ impl Desk {
 
     /// The same house once it is wholly loaded, or as far as it is loaded in time.
     pub async fn house_loaded(&self) -> Arc<House> {
-        match self.connection.ready(READY_WAIT).await {
+        match self.ready().await {
             Ok(house) => house,
             Err(_) => self.connection.house(),
         }

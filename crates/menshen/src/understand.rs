@@ -110,7 +110,7 @@ enum Reading {
 
 /// Understand a sentence, and do it or answer it.
 pub async fn answer(desk: &Desk, text: &str, language: Language) -> Answer {
-    let mut desk = desk.clone();
+    let mut desk = desk.settled();
     desk.language = language;
     let house = match desk.house_to_read().await {
         Ok(house) => house,

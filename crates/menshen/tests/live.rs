@@ -7,15 +7,21 @@
 mod attacks;
 #[path = "live/client.rs"]
 mod client;
+#[path = "live/events.rs"]
+mod events;
 #[path = "live/honest.rs"]
 mod honest;
 #[path = "live/houses.rs"]
 mod houses;
+#[path = "live/process.rs"]
+mod process;
 #[path = "live/random.rs"]
 mod random;
 #[path = "live/safety.rs"]
 mod safety;
 #[path = "live/understanding.rs"]
 mod understanding;
+#[path = "live/trouble.rs"]
+mod trouble;
 #[path = "live/watcher.rs"]
 mod watcher;

@@ -7,7 +7,6 @@
 mod acting;
 mod fake;
 mod houses;
-mod proxy;
 mod reading;
 mod scripted;
 mod trouble;

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use crate::houses::{SOON, call, each_house, execute, moving, only, state, until};
-use crate::proxy::{Mode, Proxy};
+use testkit::{Mode, Proxy};
 
 #[tokio::test]
 async fn a_frozen_house_is_noticed_within_ten_seconds_and_is_there_again_when_it_thaws() {

@@ -26,11 +26,11 @@ const OUTCOMES_MAX: usize = 100;
 /// What a tool asks for, as one call on the house as it is.
 pub type Wanted<'a> = &'a (dyn Fn(&View<'_>) -> Result<Call, Value> + Sync);
 
-/// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
-/// is first, so that moves toward safety wait for nothing, and again when loaded.
 /// Longest wait for the picture to catch up with the house: a move toward safety is sent in 100 ms.
 const CATCH_UP_MAX: Duration = Duration::from_millis(40);
 
+/// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
+/// is first, so that moves toward safety wait for nothing, and again when loaded.
 pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
     let mut house = house;
     let mut judged = decide(desk, &house, wanted);
@@ -46,6 +46,14 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
         Err(answer) => answer,
         Ok((call, decision)) => carry_out(desk, &house, &call, decision).await,
     }
+}
+
+/// Allowed, and nothing in it but moves toward safety.
+pub fn only_toward_safety(desk: &Desk, house: &House, wanted: Wanted<'_>) -> bool {
+    decide(desk, house, wanted).is_ok_and(|(_, decision)| {
+        let sends = &decision.plan.sends;
+        decision.verdict == Verdict::Allow && !sends.is_empty() && sends.iter().all(|send| send.toward_safety)
+    })
 }
 
 /// Where a state a few milliseconds old could hold back what is fine, or leave a door open.

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::act::act;
+use super::act::{act, only_toward_safety};
 use crate::desk::Desk;
 
 pub mod prepare;
@@ -17,4 +17,9 @@ pub async fn call_service(desk: &Desk, given: &Map<String, Value>) -> Value {
         Ok(house) => act(desk, house, &|view| prepare::prepare(view, given)).await,
         Err(answer) => answer,
     }
+}
+
+/// Whether it only locks, closes or arms, as far as can be told now.
+pub fn toward_safety(desk: &Desk, given: &Map<String, Value>) -> bool {
+    only_toward_safety(desk, &desk.connection.house(), &|view| prepare::prepare(view, given))
 }

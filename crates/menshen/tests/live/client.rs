@@ -1,5 +1,6 @@
 //! `menshen mcp` as a client sees it: lines of JSON-RPC. Start at [`Mcp::start`].
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -13,12 +14,14 @@ use super::houses::TestHouse;
 const ANSWER_SECS_MAX: u64 = 60;
 
 pub struct Mcp {
-    child: Child,
+    _child: Child,
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
     last_id: u64,
+    /// Answers that came while another was waited for.
+    early: BTreeMap<u64, Value>,
     /// State folder of its own: audit and pins.
-    pub folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 impl Mcp {
@@ -40,7 +43,7 @@ impl Mcp {
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut mcp = Self { child, input, output, last_id: 0, folder };
+        let mut mcp = Self { _child: child, input, output, last_id: 0, early: BTreeMap::new(), _folder: folder };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
         mcp.request("initialize", hello).await;
         mcp.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
@@ -52,33 +55,49 @@ impl Mcp {
     }
 
     pub async fn request(&mut self, method: &str, parameters: Value) -> Value {
+        let id = self.post(method, parameters).await;
+        self.answer(id).await
+    }
+
+    /// Sends a request and does not wait.
+    pub async fn post(&mut self, method: &str, parameters: Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})).await;
+        id
+    }
+
+    /// The answer to what was posted, whatever comes before it.
+    pub async fn answer(&mut self, id: u64) -> Value {
         loop {
+            if let Some(message) = self.early.remove(&id) {
+                return message;
+            }
             let line = timeout(Duration::from_secs(ANSWER_SECS_MAX), self.output.next_line()).await;
             let line = line.expect("no answer").unwrap().expect("the program ended");
             let message: Value = serde_json::from_str(&line).unwrap();
-            if message["id"] == id {
-                return message;
+            if let Some(id) = message["id"].as_u64() {
+                self.early.insert(id, message);
             }
         }
     }
 
     /// A tool's structured answer, or the protocol's refusal of its arguments.
     pub async fn tool(&mut self, name: &str, arguments: Value) -> Value {
-        let answer = self.request("tools/call", json!({"name": name, "arguments": arguments})).await;
+        let id = self.post_tool(name, arguments).await;
+        self.told(id).await
+    }
+
+    /// A tool call that is not waited for; [`Mcp::told`] gives its answer.
+    pub async fn post_tool(&mut self, name: &str, arguments: Value) -> u64 {
+        self.post("tools/call", json!({"name": name, "arguments": arguments})).await
+    }
+
+    pub async fn told(&mut self, id: u64) -> Value {
+        let answer = self.answer(id).await;
         match answer["result"]["structuredContent"].clone() {
             Value::Null => json!({"ok": false, "error": "protocol", "answer": answer}),
             structured => structured,
         }
-    }
-
-    pub async fn kill(mut self) {
-        self.child.kill().await.unwrap();
-    }
-
-    pub fn id(&self) -> Option<u32> {
-        self.child.id()
     }
 }

@@ -1,8 +1,11 @@
 //! The houses to test on, one test at a time on each. Start at [`each`].
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::LazyLock;
 
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use home::{Endpoint, Tls, Token, Wire};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -17,29 +20,29 @@ pub struct TestHouse {
     pub name: String,
 }
 
-/// Runs the test on every house, one after the other; without a house it is counted as left out.
+/// Runs the test on every house, on all at the same time; without a house it is counted as left out.
 pub fn each<F: AsyncFn(&TestHouse)>(name: &str, test: F) {
     let list = std::env::var("MENSHEN_HOUSES").unwrap_or_default();
-    let files: Vec<&str> = list.split(':').filter(|file| !file.is_empty()).collect();
-    if files.is_empty() {
+    let houses: Vec<TestHouse> = list.split(':').filter(|file| !file.is_empty()).map(read).collect();
+    if houses.is_empty() {
         println!("left out: {name}: no house");
         return;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let _guard = ONE_AT_A_TIME.lock().await;
-        for file in files {
-            let json: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-            let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
-            let house = TestHouse {
-                url: text("baseUrl"),
-                token: text("token"),
-                version: text("haVersion"),
-                name: text("name"),
-            };
-            test(&house).await;
-        }
+        let tests = houses.iter().map(|house| AssertUnwindSafe(test(house)).catch_unwind());
+        let ended = join_all(tests).await;
+        let failed: Vec<&str> =
+            houses.iter().zip(&ended).filter(|(_, end)| end.is_err()).map(|(house, _)| &*house.version).collect();
+        assert!(failed.is_empty(), "{name} failed on {}", failed.join(" and "));
     });
+}
+
+fn read(file: &str) -> TestHouse {
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
+    TestHouse { url: text("baseUrl"), token: text("token"), version: text("haVersion"), name: text("name") }
 }
 
 impl TestHouse {

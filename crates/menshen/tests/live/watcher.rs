@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use futures_util::{SinkExt, StreamExt};
-use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::Message;
+use serde_json::Value;
 
+use super::events::subscribe;
 use super::houses::{TestHouse, states};
 
 #[derive(Default)]
@@ -62,42 +61,21 @@ impl Watcher {
             let mut wire = house.wire().await;
             states(&mut wire).await.into_iter().filter_map(|(id, state)| Some((id, openness(&state)?))).collect()
         };
-        let url = house.url.replacen("http", "ws", 1) + "/api/websocket";
-        let (mut socket, _) = tokio_tungstenite::connect_async(url).await.unwrap();
-        let next = async |socket: &mut tokio_tungstenite::WebSocketStream<_>| -> Value {
-            match socket.next().await.unwrap().unwrap() {
-                Message::Text(text) => serde_json::from_str(&text).unwrap(),
-                other => panic!("{other:?}"),
-            }
-        };
-        next(&mut socket).await;
-        socket.send(Message::text(json!({"type": "auth", "access_token": house.token}).to_string())).await.unwrap();
-        assert_eq!(next(&mut socket).await["type"], "auth_ok");
-        socket
-            .send(Message::text(
-                json!({"id": 1, "type": "subscribe_events", "event_type": "state_changed"}).to_string(),
-            ))
-            .await
-            .unwrap();
-        assert_eq!(next(&mut socket).await["success"], true);
         let seen = Arc::new(Mutex::new(Seen::default()));
         let shared = seen.clone();
-        let task = tokio::spawn(async move {
-            while let Some(Ok(message)) = socket.next().await {
-                let Message::Text(text) = message else { continue };
-                let Ok(event) = serde_json::from_str::<Value>(&text) else { continue };
-                let (new, old) = (&event["event"]["data"]["new_state"], &event["event"]["data"]["old_state"]);
-                let mut seen = shared.lock().unwrap();
-                seen.changes += 1;
-                let Some(now) = openness(new) else { continue };
-                let before = openness(old).unwrap_or(0);
-                let id = new["entity_id"].as_str().unwrap_or_default();
-                let start = base.get(id).copied().unwrap_or(0);
-                if now > before && now > start {
-                    seen.openings.push(format!("{id}: {} → {}", old["state"], new["state"]));
-                }
+        let notice = move |data: &Value| {
+            let (new, old) = (&data["new_state"], &data["old_state"]);
+            let mut seen = shared.lock().unwrap();
+            seen.changes += 1;
+            let Some(now) = openness(new) else { return };
+            let before = openness(old).unwrap_or(0);
+            let id = new["entity_id"].as_str().unwrap_or_default();
+            let start = base.get(id).copied().unwrap_or(0);
+            if now > before && now > start {
+                seen.openings.push(format!("{id}: {} → {}", old["state"], new["state"]));
             }
-        });
+        };
+        let task = subscribe(house, "state_changed", notice).await;
         Self { seen, task }
     }
 

@@ -1,4 +1,5 @@
 //! A TCP proxy before a house, for what a house does not do on request: freeze, fall silent, die.
+//! Start at [`Proxy::before`]. Invariant: what passes is passed on as it is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -37,9 +38,19 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
+    /// # Panics
+    /// When this machine has no free port.
     pub async fn before(base_url: &str) -> Self {
-        let house = base_url.trim_start_matches("http://").trim_end_matches('/').to_owned();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap_or_else(|error| panic!("{error}"));
+        Self::on_port(0, base_url).await
+    }
+
+    /// On this port, for a house that comes only after somebody has looked for it there.
+    ///
+    /// # Panics
+    /// When the port is taken.
+    pub async fn on_port(port: u16, base_url: &str) -> Self {
+        let house = address(base_url);
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap_or_else(|error| panic!("{error}"));
         let port = listener.local_addr().unwrap_or_else(|error| panic!("{error}")).port();
         let mode = watch::Sender::new(Mode::Pass);
         let accepted = Arc::new(AtomicU8::new(0));
@@ -56,6 +67,11 @@ impl Proxy {
     pub fn set(&self, mode: Mode) {
         self.mode.send_replace(mode);
     }
+}
+
+/// `127.0.0.1:8123` of a house's address.
+pub(crate) fn address(base_url: &str) -> String {
+    base_url.trim_start_matches("http://").trim_end_matches('/').to_owned()
 }
 
 async fn join(client: TcpStream, house: String, mode: watch::Receiver<Mode>) {
