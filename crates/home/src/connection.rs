@@ -157,6 +157,15 @@ impl Connection {
         }
     }
 
+    /// Waits, at most so long, until all that the house said so far is in the picture: what it sends is
+    /// in order, so its next answer stands behind every earlier change.
+    pub async fn caught_up(&self, at_most: Duration) -> Arc<House> {
+        if let Some(links) = self.shared.links.load_full() {
+            let _late = tokio::time::timeout(at_most, links.acting.command("auth/current_user", Value::Null)).await;
+        }
+        self.house()
+    }
+
     /// Guarded covers that were sent a command and have not answered yet.
     pub fn in_flight(&self) -> InFlight {
         self.shared.flights.now(&self.house())

@@ -45,6 +45,8 @@ pub struct Desk {
     pub(crate) pace: Arc<Pace>,
     pub(crate) room: Arc<Semaphore>,
     pub language: Language,
+    /// Who wants what comes in at this desk.
+    pub origin: Origin,
     /// Of the program, for `serverInfo`.
     pub version: &'static str,
     /// Facts that a start line and an overview should tell, `the grants file cannot be read`.
@@ -66,9 +68,15 @@ impl Desk {
             pace: Arc::default(),
             room: Arc::new(Semaphore::new(CALLS_AT_ONCE_MAX)),
             language,
+            origin: Origin::Model,
             version,
             notes,
         }
+    }
+
+    /// The policy of now.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.shared.get()
     }
 
     /// The same desk with the policy of now, which then holds for one whole call.
@@ -124,7 +132,7 @@ impl Desk {
     pub fn record_refusal(&self, call: &Call, decision: &Decision) {
         let reasons = &decision.reasons;
         let body = json!({
-            "origin": Origin::Model, "call": call, "verdict": decision.verdict, "risk": decision.risk,
+            "origin": self.origin, "call": call, "verdict": decision.verdict, "risk": decision.risk,
             "targets": decision.targets, "reasons": reasons,
         });
         self.connection.audit().note("refused", body);
@@ -132,7 +140,7 @@ impl Desk {
 
     /// Leave a trace of what was allowed and held back all the same.
     pub fn record_held(&self, call: &Call, answer: &Value) {
-        self.connection.audit().note("held", json!({"origin": Origin::Model, "call": call, "answer": answer}));
+        self.connection.audit().note("held", json!({"origin": self.origin, "call": call, "answer": answer}));
     }
 
     /// A failure of the house's as an answer.

@@ -6,6 +6,7 @@ pub mod gate;
 pub mod mcp;
 
 pub mod setup;
+pub mod try_;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -100,6 +100,17 @@ impl Default for UpArguments {
     }
 }
 
+/// The disposable house of the usual name, made if it is not there, started if it does not run.
+pub async fn ready(version: Option<String>) -> Result<Record> {
+    let arguments = UpArguments { version, ..UpArguments::default() };
+    up(&Folders::find()?, &arguments, &Progress::start()).await
+}
+
+/// Takes that house away.
+pub async fn end() -> Result<()> {
+    up::down(&Folders::find()?, &UpArguments::default().which.name, &Progress::start()).await.map(|_| ())
+}
+
 impl HomeCommand {
     pub async fn run(self) -> Result<ExitCode> {
         let folders = Folders::find()?;

@@ -24,6 +24,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Try(commands::try_::TryCommand),
     Mcp(commands::mcp::McpCommand),
     Setup(commands::setup::SetupCommand),
     Check(commands::check::CheckCommand),
@@ -40,6 +41,7 @@ enum Command {
 async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
     let done = match command {
+        Command::Try(command) => command.run(&options).await,
         Command::Mcp(command) => command.run(&options).await,
         Command::Setup(command) => command.run(&options).await,
         Command::Check(command) => command.run(&options).await,

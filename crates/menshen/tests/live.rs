@@ -15,5 +15,7 @@ mod houses;
 mod random;
 #[path = "live/safety.rs"]
 mod safety;
+#[path = "live/understanding.rs"]
+mod understanding;
 #[path = "live/watcher.rs"]
 mod watcher;

@@ -22,6 +22,9 @@ const QUIET: &[&str] = &[
     "wait_template",
     "wait_for_trigger",
     "condition",
+    "and",
+    "or",
+    "not",
     "conditions",
     "variables",
     "stop",
@@ -76,7 +79,8 @@ fn step(walk: &mut Walk<'_>, id: &EntityId, map: &Map<String, Value>, depth: usi
         return raise(walk, id, event);
     }
     let nested = ["choose", "sequence", "default", "then", "else", "parallel", "repeat"];
-    if map.contains_key("device_id") && !nested.iter().any(|key| map.contains_key(*key)) {
+    let condition = map.contains_key("condition");
+    if map.contains_key("device_id") && !condition && !nested.iter().any(|key| map.contains_key(*key)) {
         return device(walk, id, map);
     }
     let mut known = map.keys().any(|key| QUIET.contains(&key.as_str()));
@@ -164,13 +168,15 @@ fn service(
             opaque(walk, id, &format!("templated target of {domain}.{called}"));
         }
     }
-    let generic = row.is_some_and(|row| row.kind == Kind::Generic);
-    let mut reach = found.reach(walk.house(), domain);
-    if row.is_some() && !generic {
-        reach.retain(|entity| entity.domain() == domain);
+    let works_on = row.map_or(domain, |row| row.works_on(domain, called).unwrap_or(domain));
+    let mut reach = found.reach(walk.house(), works_on);
+    if row.is_some_and(|row| row.works_on(domain, called).is_some()) {
+        reach.retain(|entity| entity.domain() == works_on);
     }
-    if !found.unknown.is_empty() && row.is_some_and(|row| opening(row.kind)) {
-        opaque(walk, id, &format!("unknown target {}", found.unknown[0]));
+    // An entity that is not there does not move; other forms may mean what this picture does not show.
+    let opens = row.is_some_and(|row| opening(row.kind));
+    if let Some(text) = found.unknown.iter().find(|text| opens || EntityId::parse(text).is_none()) {
+        opaque(walk, id, &format!("unknown target {text}"));
     }
     walk.service(row, &action, &reach);
 }
@@ -203,6 +209,11 @@ fn raise(walk: &mut Walk<'_>, id: &EntityId, event: &Value) {
 fn device(walk: &mut Walk<'_>, id: &EntityId, map: &Map<String, Value>) {
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
     let (domain, kind) = (text("domain"), text("type"));
+    if (domain, kind) == ("mobile_app", "notify") {
+        let words = |key: &&str| map.get(*key).map(|value| ((*key).to_owned(), value.clone()));
+        let data = ["message", "title", "data"].iter().filter_map(words).collect();
+        return service(walk, id, "notify", "mobile_app", &data, None);
+    }
     let called = match (domain, kind) {
         (_, "turn_on" | "turn_off" | "toggle" | "press" | "lock" | "unlock") => kind,
         ("lock", "open") => "open",

@@ -40,7 +40,7 @@ pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision,
         None => resolve::targets(facts.house, [Some(&call.data), call.target.as_ref()], Reading::Call)?,
     };
     settle(facts, &mut found, row, &domain)?;
-    let (entities, ignored) = reach(facts, &found, row, &domain);
+    let (entities, ignored) = reach(facts, &found, row, (&domain, &service));
     if let Some(row) = row
         && wants_target(row.kind)
         && entities.is_empty()
@@ -176,27 +176,36 @@ fn settle(facts: &Facts<'_>, found: &mut Targets, row: Option<Row>, domain: &str
     if unknown.is_empty() { Ok(()) } else { Err(not_found(facts, unknown)) }
 }
 
+/// Unknown names that are compared with the house's, and that are named in the answer.
+const NEAREST_OF_MAX: usize = 5;
+const NAMED_MAX: usize = 50;
+
 fn not_found(facts: &Facts<'_>, ids: Vec<String>) -> Problem {
+    // Comparing is slow; a flood of names, or one without end, is not worth it.
+    let compared: Vec<&String> = ids.iter().filter(|id| id.len() <= 255).take(NEAREST_OF_MAX).collect();
     let mut near: Vec<(f64, &EntityId)> = Vec::new();
     for id in facts.house.entities.keys().filter(|id| in_scope(facts, id)) {
-        let close = ids.iter().map(|wanted| strsim::jaro_winkler(wanted, id.as_str())).fold(0.0, f64::max);
+        let close = compared.iter().map(|wanted| strsim::jaro_winkler(wanted, id.as_str())).fold(0.0, f64::max);
         if close > 0.85 {
             near.push((close, id));
         }
     }
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let ids = ids.iter().map(|id| crate::text::clean(id, 120)).collect();
+    let ids = ids.iter().take(NAMED_MAX).map(|id| crate::text::clean(id, 120)).collect();
     Problem::NotFound { ids, nearest: near.into_iter().take(3).map(|(_, id)| id.clone()).collect() }
 }
 
 /// The entities that the service works on, and those named that it does not.
-fn reach(facts: &Facts<'_>, found: &Targets, row: Option<Row>, domain: &str) -> (BTreeSet<EntityId>, Vec<EntityId>) {
-    let mut entities = found.reach(facts.house, domain);
+fn reach(
+    facts: &Facts<'_>,
+    found: &Targets,
+    row: Option<Row>,
+    (domain, service): (&str, &str),
+) -> (BTreeSet<EntityId>, Vec<EntityId>) {
+    let works_on = row.and_then(|row| row.works_on(domain, service));
+    let mut entities = found.reach(facts.house, works_on.unwrap_or(domain));
     entities.retain(|id| in_scope(facts, id));
-    let any_domain = row.is_none_or(|row| row.kind == Kind::Generic);
-    if any_domain {
-        return (entities, Vec::new());
-    }
+    let Some(domain) = works_on else { return (entities, Vec::new()) };
     let (fit, other): (BTreeSet<_>, BTreeSet<_>) = entities.into_iter().partition(|id| id.domain() == domain);
     (fit, other.into_iter().filter(|id| found.direct.contains(id)).collect())
 }

@@ -39,6 +39,8 @@ const HARMLESS: &[&str] = &[
     "熱門",
     "入门",
     "入門",
+    "门牌",
+    "門牌",
     "门铃",
     "門鈴",
     "门诊",
@@ -67,6 +69,9 @@ const HARMLESS: &[&str] = &[
     "key lock",
     "screen lock",
     "entry light",
+    "door sign",
+    "door_sign",
+    "door bell",
 ];
 
 /// Whether a name of this entity says door, lock, gate, garage and the like.
@@ -84,6 +89,15 @@ pub(super) fn hints_at_door(name: &str) -> bool {
         || name
             .split(|character: char| !character.is_ascii_alphanumeric())
             .any(|token| WORDS.contains(&token.trim_end_matches(|c: char| c.is_ascii_digit())))
+}
+
+/// Whether a name says oven, stove and the like: what gets hot while nobody is there.
+pub(super) fn hints_at_heat(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["烤箱", "灶", "电磁炉", "電磁爐", "电炉", "電爐"].iter().any(|word| name.contains(word))
+        || name
+            .split(|c: char| !c.is_ascii_alphabetic())
+            .any(|token| matches!(token, "oven" | "stove" | "hob" | "cooktop" | "hotplate"))
 }
 
 /// 门口的灯, 车库灯, "garage light": a lamp at a door, as long as nothing says lock or opener.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::walk::is_template;
 use super::{Facts, Problem};
 use crate::house::{Entity, EntityId, House};
 
@@ -54,7 +55,7 @@ pub(super) fn targets(
             }
             found.named = true;
             for text in words(key, value)? {
-                if text.contains("{{") || text.contains("{%") {
+                if is_template(&text) {
                     found.templated = true;
                     continue;
                 }
@@ -72,7 +73,7 @@ pub(super) fn targets(
 fn words(key: &str, value: &Value) -> Result<Vec<String>, Problem> {
     let bad = || Problem::BadTarget { key: key.to_owned(), text: crate::text::clean(&value.to_string(), 120) };
     let split = |text: &str| -> Vec<String> {
-        if key == "entity_id" && !text.contains("{{") && !text.contains("{%") {
+        if key == "entity_id" && !is_template(text) {
             text.split(',').map(|part| part.trim().to_owned()).collect()
         } else {
             vec![text.trim().to_owned()]
@@ -171,11 +172,6 @@ fn registry(house: &House, found: &mut Targets, key: &str, text: &str, reading: 
         }
         "device_id" => {
             take(index.by_device.get(text));
-            for (child, device) in house.devices.iter() {
-                if device.via_device_id.as_deref() == Some(text) && reading == Reading::Body {
-                    take(index.by_device.get(child));
-                }
-            }
             house.devices.contains_key(text)
         }
         "floor_id" => {
@@ -189,13 +185,30 @@ fn registry(house: &House, found: &mut Targets, key: &str, text: &str, reading: 
             house.labels.contains_key(text)
         }
     };
+    if reading == Reading::Body {
+        // Children of a device go where it goes, and share its area and labels.
+        for (child, device) in house.devices.iter() {
+            let Some(parent) = &device.via_device_id else { continue };
+            let reached = house.devices.get(parent).is_some_and(|device| match key {
+                "device_id" => **parent == *text,
+                "area_id" => device.area_id.as_deref() == Some(text),
+                "floor_id" => (index.by_floor.get(text).into_iter().flatten())
+                    .any(|area| device.area_id.as_deref() == Some(&**area)),
+                _ => device.labels.iter().any(|label| **label == *text),
+            });
+            if reached {
+                take(index.by_device.get(child));
+            }
+        }
+    }
     if !known {
         found.unknown.push(text.to_owned());
     }
     for id in ids {
         let Some(entity) = house.entity(id.as_str()) else { continue };
         // A call is sent as explicit ids, so what Home Assistant would leave out is left out here too.
-        let shown = !entity.info.hidden && entity.info.category.is_none();
+        let there = !entity.info.disabled || entity.state.is_some();
+        let shown = there && !entity.info.hidden && entity.info.category.is_none();
         if shown || reading == Reading::Body {
             expand(house, &id, &mut found.indirect);
         }

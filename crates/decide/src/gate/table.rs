@@ -94,6 +94,17 @@ pub(super) struct Row {
     pub keys: &'static [&'static str],
 }
 
+impl Row {
+    /// The domain whose entities the service works on; nothing where it takes any.
+    pub(super) fn works_on<'a>(&self, domain: &'a str, service: &str) -> Option<&'a str> {
+        match (self.kind, domain) {
+            (Generic, _) | (Read, "homeassistant") => None,
+            (Speech, "tts") if service != "speak" => Some("media_player"),
+            _ => Some(domain),
+        }
+    }
+}
+
 type Line = (&'static str, &'static str, Kind, &'static [&'static str]);
 
 const LIGHT: &[&str] = &[

@@ -38,6 +38,11 @@ struct Watch {
     condition: Condition,
 }
 
+/// An event stands among the ends of a change as a state that no entity can have.
+pub(super) fn event_end(event: &str) -> String {
+    format!("event {event}")
+}
+
 #[derive(Clone, Debug)]
 enum Condition {
     Any,
@@ -148,6 +153,10 @@ impl Triggers {
     fn one(&mut self, house: &House, automation: &EntityId, map: &Map<String, Value>) {
         let kind = map.get("platform").or_else(|| map.get("trigger")).and_then(Value::as_str).unwrap_or_default();
         let mut seen = BTreeSet::new();
+        // Entities that set the bound or the time, beside those that are watched.
+        for key in ["above", "below", "for", "value_template"] {
+            self.literal(house, automation, map.get(key).unwrap_or(&Value::Null));
+        }
         match kind {
             "state" => {
                 let condition = if map.contains_key("attribute") { Condition::Any } else { state_condition(map) };
@@ -165,13 +174,9 @@ impl Triggers {
             "event" => self.event(house, automation, map),
             NOTIFICATION => self.events.entry(kind.to_owned()).or_default().push(automation.clone()),
             _ => {
-                for id in entities(house, map, &mut seen) {
-                    // The newer purpose triggers (`light.turned_on`) name their domain.
-                    if kind.split_once('.').is_none_or(|(domain, _)| domain == id.domain())
-                        || map.contains_key("entity_id")
-                    {
-                        self.watch(id, automation, Condition::Any);
-                    }
+                entities(house, map, &mut seen);
+                if let Some(domains) = watched_by(kind) {
+                    seen.retain(|id| domains.contains(&id.domain()));
                 }
                 literal_ids(&Value::Object(map.clone()), &mut seen);
                 seen.retain(|id| house.entities.contains_key(id));
@@ -211,8 +216,13 @@ impl Triggers {
             if ids.is_empty() {
                 ids = raising.iter().flat_map(|domain| house.domain(domain)).map(|(id, _)| id.clone()).collect();
             }
+            // A timer's services say which events they raise; what else raises events says nothing.
+            let condition = match raising {
+                ["timer"] => Condition::State { to: Some(vec![event_end(event)]), from: None },
+                _ => Condition::Any,
+            };
             for id in ids {
-                self.watch(id, automation, Condition::Any);
+                self.watch(id, automation, condition.clone());
             }
         }
     }
@@ -250,6 +260,31 @@ impl Triggers {
     pub fn watched(&self) -> impl Iterator<Item = (&EntityId, Vec<&EntityId>)> {
         self.watches.iter().map(|(id, watches)| (id, watches.iter().map(|watch| &watch.automation).collect()))
     }
+}
+
+/// The domains that a newer purpose trigger (`light.turned_on`) looks at; nothing where not known.
+fn watched_by(kind: &str) -> Option<&[&str]> {
+    let (purpose, _) = kind.split_once('.')?;
+    Some(match purpose {
+        "air_quality" | "battery" | "doorbell" | "illuminance" | "moisture" | "motion" | "occupancy" | "power"
+        | "vibration" => &["binary_sensor", "event", "sensor"],
+        "door" | "garage_door" | "gate" | "window" => &["binary_sensor", "cover"],
+        "temperature" => &["climate", "sensor", "water_heater", "weather"],
+        "humidity" => &["climate", "humidifier", "sensor", "weather"],
+        "switch" => &["input_boolean", "switch"],
+        "button" => &["button", "input_button"],
+        "select" => &["input_select", "select"],
+        "text" => &["input_text", "text"],
+        "light" => &["light"],
+        "fan" => &["fan"],
+        "media_player" => &["media_player"],
+        "climate" => &["climate"],
+        "vacuum" => &["vacuum"],
+        "lock" => &["lock"],
+        "timer" => &["timer"],
+        "scene" => &["scene"],
+        _ => return None,
+    })
 }
 
 fn texts(value: Option<&Value>) -> Option<Vec<String>> {

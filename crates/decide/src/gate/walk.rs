@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::entity::{Guarded, Look, own_guard, relay_domain, works_a_door};
 
 use super::table::{self, End, Kind, Row};
-use super::triggers::Ends;
-use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, states};
+use super::triggers::{self, Ends};
+use super::{Facts, Origin, Reason, ReasonCode, Risk, Step, Verdict, names, states};
 use crate::house::{Body, Entity, EntityId, House};
 
 mod ends;
@@ -92,6 +92,12 @@ impl<'a> Walk<'a> {
         self.facts.house
     }
 
+    /// The household wrote it, and no value of a caller's is in it.
+    fn own_words(&self, action: &Action<'_>) -> bool {
+        let foreign = self.foreign_values && action.templated;
+        !self.path.is_empty() && !foreign
+    }
+
     /// The call itself, whose entities can be sent or left out one by one.
     fn alone(&self) -> bool {
         self.path.is_empty() && !self.as_one
@@ -107,6 +113,8 @@ impl<'a> Walk<'a> {
         entity: Option<&EntityId>,
         detail: Option<String>,
     ) {
+        // The household wrote its macros: what cannot be judged in one is a question, not a refusal.
+        let verdict = if self.path.is_empty() { verdict } else { verdict.min(Verdict::Ask) };
         let (by, on) = self.by.clone().unwrap_or_else(|| (action.to_owned(), entity.cloned()));
         self.reasons.push(Reason {
             verdict,
@@ -166,7 +174,9 @@ impl<'a> Walk<'a> {
             Kind::Notify => messages::notify(self, action),
             Kind::Speech => messages::speech(self, action),
             Kind::SceneApply => states::apply(self, action),
-            Kind::Blind if entities.is_empty() => self.asks(ReasonCode::Blinds, action, None, None),
+            Kind::Blind if entities.is_empty() && !messages::own(self, action) => {
+                self.asks(ReasonCode::Blinds, action, None, None)
+            }
             _ => {}
         }
         let mut fates = BTreeMap::new();
@@ -200,7 +210,16 @@ impl<'a> Walk<'a> {
             Kind::Read => return SEND,
             Kind::Generic => return self.generic(action, id),
             Kind::Comfort(end) => self.plain(action, id, Look::List, end),
-            Kind::Relay(end) => self.plain(action, id, Look::Relay, end),
+            Kind::Relay(end) => {
+                let decided = self.facts.policy.guard.get(id) == Some(&super::Guard::Harmless);
+                let hot = || {
+                    entity.info.names.iter().any(|name| names::hints_at_heat(name)) || names::hints_at_heat(id.object())
+                };
+                if end != End::Off && !decided && hot() {
+                    self.asks_harm(ReasonCode::Harm, action, Some(id), None);
+                }
+                self.plain(action, id, Look::Relay, end);
+            }
             Kind::Button => {
                 let identify = entity.classes().any(|class| class == "identify")
                     && !entity.classes().any(|class| class != "identify");
@@ -217,6 +236,57 @@ impl<'a> Walk<'a> {
             Kind::Alarm(way) => return moves::alarm(self, way, action, id, entity),
             Kind::Climate => moves::climate(self, action, id, moves::CLIMATE_CELSIUS),
             Kind::WaterHeater => moves::climate(self, action, id, moves::WATER_CELSIUS),
+            Kind::SceneOn | Kind::ScriptOn | Kind::ScriptOff | Kind::ScriptToggle => self.macros(kind, action, id),
+            Kind::AutomationTrigger | Kind::AutomationOn | Kind::AutomationOff | Kind::AutomationToggle => {
+                self.macros(kind, action, id);
+            }
+            Kind::Harm => {
+                // A siren is part of the alarm.
+                self.secures += usize::from(id.domain() == "siren");
+                self.asks_harm(ReasonCode::Harm, action, Some(id), None);
+                self.plain(action, id, Look::Relay, End::Any);
+            }
+            Kind::Blind => {
+                self.asks(ReasonCode::Blinds, action, Some(id), None);
+                self.plain(action, id, Look::List, End::Any);
+            }
+            Kind::TimerRun => {
+                self.timer(action, id);
+                // Started anew while it runs, it ends later.
+                if action.service == "start" && entity.value() != Some("idle") {
+                    self.stops_what_follows(action, id);
+                }
+            }
+            Kind::TimerStop => {
+                self.timer(action, id);
+                self.stops_what_follows(action, id);
+            }
+            Kind::Media => {
+                self.plain(action, id, Look::List, End::Any);
+                for key in ["media_content_id", "media"] {
+                    if let Some(value) = action.data.get(key) {
+                        messages::media(self, action, value);
+                    }
+                }
+                if action.data.contains_key("extra") {
+                    self.asks(ReasonCode::Media, action, Some(id), Some("extra".to_owned()));
+                }
+            }
+            Kind::Join => {
+                self.plain(action, id, Look::List, End::Any);
+                if let Some(value) = action.data.get("group_members") {
+                    messages::members(self, action, value, "media_player");
+                }
+            }
+            Kind::Notify | Kind::Speech => self.plain(action, id, Look::List, End::Any),
+            Kind::Opaque | Kind::SceneApply => {}
+        }
+        SEND
+    }
+
+    /// A scene, script or automation runs, is stopped or enabled.
+    fn macros(&mut self, kind: Kind, action: &Action<'_>, id: &EntityId) {
+        match kind {
             Kind::SceneOn | Kind::ScriptOn => {
                 self.plain(action, id, Look::List, End::Any);
                 self.runs(action, id);
@@ -247,53 +317,17 @@ impl<'a> Walk<'a> {
                 self.enables(action, id);
                 self.stops(action, id);
             }
-            Kind::Harm => {
-                // A siren is part of the alarm.
-                self.secures += usize::from(id.domain() == "siren");
-                self.asks_harm(ReasonCode::Harm, action, Some(id), None);
-                self.plain(action, id, Look::Relay, End::Any);
-            }
-            Kind::Blind => {
-                self.asks(ReasonCode::Blinds, action, Some(id), None);
-                self.plain(action, id, Look::List, End::Any);
-            }
-            Kind::TimerRun => {
-                self.plain(action, id, Look::List, End::Any);
-                // Started anew while it runs, it ends later.
-                if action.service == "start" && entity.value() != Some("idle") {
-                    self.stops_what_follows(action, id);
-                }
-            }
-            Kind::TimerStop => {
-                self.plain(action, id, Look::List, End::Any);
-                self.stops_what_follows(action, id);
-            }
-            Kind::Media => {
-                self.plain(action, id, Look::List, End::Any);
-                for key in ["media_content_id", "media"] {
-                    if let Some(value) = action.data.get(key) {
-                        messages::media(self, action, value);
-                    }
-                }
-                if action.data.contains_key("extra") {
-                    self.asks(ReasonCode::Media, action, Some(id), Some("extra".to_owned()));
-                }
-            }
-            Kind::Join => {
-                self.plain(action, id, Look::List, End::Any);
-                if let Some(value) = action.data.get("group_members") {
-                    messages::members(self, action, value, "media_player");
-                }
-            }
-            Kind::Notify | Kind::Speech => self.plain(action, id, Look::List, End::Any),
-            Kind::Opaque | Kind::SceneApply => {}
+            _ => {}
         }
-        SEND
     }
 
     /// `homeassistant.turn_on` and the like become the entity's own service, or nothing.
     fn generic(&mut self, action: &Action<'_>, id: &EntityId) -> Fate {
         let Some(service) = table::concrete(id.domain(), action.service) else { return Fate::Ignored };
+        let listed = &self.house().services;
+        if !listed.is_empty() && !listed.get(id.domain()).is_some_and(|services| services.contains_key(service)) {
+            return Fate::Ignored;
+        }
         let Some(row) = table::row(id.domain(), service) else { return Fate::Ignored };
         self.entity(row.kind, &Action { domain: id.domain(), service, ..*action }, id)
     }
@@ -324,6 +358,9 @@ impl<'a> Walk<'a> {
         } else {
             entity.members().chain(entity.info.wraps.iter().cloned()).collect()
         };
+        if !members.is_empty() && self.path.len() > ROAD_STEPS_MAX {
+            return self.asks(ReasonCode::OpaqueBody, action, Some(id), Some("nesting".to_owned()));
+        }
         for member in members {
             let Some(other) = self.house().entity(member.as_str()) else { continue };
             if !self.moved.insert((member.clone(), securing)) {
@@ -348,6 +385,10 @@ impl<'a> Walk<'a> {
     /// What automations do when this entity changes, and all that contains it.
     pub(super) fn sets_off(&mut self, action: &Action<'_>, id: &EntityId, ends: &Ends) {
         let house = self.house();
+        // What a door's own move brings about later is not what stopping this one would leave undone.
+        if self.counting && matches!(id.domain(), "lock" | "cover" | "valve" | "alarm_control_panel") {
+            return;
+        }
         let fired = house.index.triggers.fired(house, id, ends);
         for automation in fired {
             let step =
@@ -385,6 +426,22 @@ impl<'a> Walk<'a> {
         if inner.secures > 0 || unreadable {
             self.asks(ReasonCode::Stops, action, Some(id), Some(self.name(id)));
         }
+    }
+
+    /// What a timer's service leaves it in, and the events that it raises, later ones included.
+    fn timer(&mut self, action: &Action<'_>, id: &EntityId) {
+        let (states, events): (&[&str], &[&str]) = match action.service {
+            "cancel" => (&["idle"], &["cancelled"]),
+            "pause" => (&["paused"], &["paused"]),
+            "finish" => (&["idle"], &["finished"]),
+            "start" => (&["active", "idle"], &["started", "restarted", "finished"]),
+            "change" => (&["active", "idle"], &["changed", "finished"]),
+            _ => return self.plain(action, id, Look::List, End::Any),
+        };
+        self.plain(action, id, Look::List, End::Same);
+        let states = states.iter().map(|state| (*state).to_owned());
+        let events = events.iter().map(|event| triggers::event_end(&format!("timer.{event}")));
+        self.sets_off(action, id, &Ends::Known(states.chain(events).collect()));
     }
 
     /// Stopping a timer stops the automations that wait for it.
@@ -434,7 +491,7 @@ impl<'a> Walk<'a> {
 }
 
 pub(super) fn is_template(text: &str) -> bool {
-    text.contains("{{") || text.contains("{%")
+    ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark))
 }
 
 pub(super) fn has_template(value: &Value) -> bool {

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{EntityId, House};
+use serde_json::Value;
+
+use super::{Entity, EntityId, House};
 
 #[derive(Clone, Debug, Default)]
 pub struct Index {
@@ -19,6 +21,12 @@ pub struct Index {
     pub by_registry_id: BTreeMap<Arc<str>, EntityId>,
     /// Which automations a change of an entity, a service or an event sets off.
     pub triggers: crate::gate::Triggers,
+}
+
+/// What a threshold, a trend, a filter, a derivative or a meter is made from, as its state says.
+fn derived_from(entity: &Entity) -> impl Iterator<Item = EntityId> {
+    let source = |key| entity.attribute(key).and_then(Value::as_str).and_then(EntityId::parse);
+    ["entity_id", "source"].into_iter().filter_map(source)
 }
 
 impl Index {
@@ -41,7 +49,8 @@ impl Index {
                 index.by_registry_id.insert(uuid.clone(), id.clone());
             }
             if id.domain() != "scene" {
-                for member in entity.members().chain(entity.info.wraps.iter().cloned()) {
+                let wraps = entity.info.wraps.iter().cloned();
+                for member in entity.members().chain(wraps).chain(derived_from(entity)) {
                     index.contained_in.entry(member).or_default().push(id.clone());
                 }
             }

@@ -49,6 +49,17 @@ pub(super) struct Name {
     pub initials: u32,
 }
 
+/// "打扫 Clean the house" is two names for one thing: a Chinese part and a part in Latin letters, one
+/// after the other, each long enough to stand alone.
+fn halves(name: &Folded) -> Option<[Folded; 2]> {
+    let han: Vec<bool> = name.words().map(|word| word.chars().any(|character| !character.is_ascii())).collect();
+    let at = han.windows(2).position(|pair| pair[0] != pair[1])? + 1;
+    let one_change = han[at..].iter().all(|is_han| *is_han == han[at]);
+    let parts = [name.part(0, at), name.part(at, han.len())];
+    let stands_alone = |part: &Folded| part.weight() >= if part.has_han() { 8 } else { 5 };
+    (one_change && parts.iter().all(stands_alone)).then_some(parts)
+}
+
 impl Prepared {
     pub fn new(candidates: &[Candidate<'_>]) -> Self {
         let mut by_id: BTreeMap<&EntityId, &Candidate<'_>> = BTreeMap::new();
@@ -68,7 +79,12 @@ impl Prepared {
                 prepared.by_object.entry(object.joined().to_owned()).or_default().push(of);
             }
             for (number, name) in candidate.names.iter().enumerate() {
-                prepared.add_name(Name::new(of, number == 0, fold(name)));
+                let name = fold(name);
+                let halves = halves(&name);
+                prepared.add_name(Name::new(of, number == 0, name));
+                for half in halves.into_iter().flatten() {
+                    prepared.add_name(Name::new(of, false, half));
+                }
             }
             prepared.macros.push(Macro { id: id.clone(), shown });
         }

@@ -2,8 +2,9 @@
 //! what is sent is exactly the plan of an allowed decision; a call cut off is never sent again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use decide::gate::{Call, Decision, Facts, Language, Origin, Plan, Problem, Send, Verdict, judge};
+use decide::gate::{Call, Decision, Facts, Language, Plan, Problem, Send, Verdict, judge};
 use decide::house::{EntityId, House};
 use home::{Outcome, OutcomeKind, Receipt};
 use serde_json::{Map, Value, json};
@@ -27,6 +28,9 @@ pub type Wanted<'a> = &'a (dyn Fn(&View<'_>) -> Result<Call, Value> + Sync);
 
 /// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
 /// is first, so that moves toward safety wait for nothing, and again when loaded.
+/// Longest wait for the picture to catch up with the house: a move toward safety is sent in 100 ms.
+const CATCH_UP_MAX: Duration = Duration::from_millis(40);
+
 pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
     let mut house = house;
     let mut judged = decide(desk, &house, wanted);
@@ -34,10 +38,21 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
         house = desk.house_loaded().await;
         judged = decide(desk, &house, wanted);
     }
+    if judged.as_ref().is_ok_and(|(_, decision)| depends_on_states(decision)) {
+        house = desk.connection.caught_up(CATCH_UP_MAX).await;
+        judged = decide(desk, &house, wanted);
+    }
     match judged {
         Err(answer) => answer,
         Ok((call, decision)) => carry_out(desk, &house, &call, decision).await,
     }
+}
+
+/// Where a state a few milliseconds old could hold back what is fine, or leave a door open.
+fn depends_on_states(decision: &Decision) -> bool {
+    let moves = |domain: &str| matches!(domain, "cover" | "valve" | "alarm_control_panel");
+    let plan = &decision.plan;
+    decision.verdict != Verdict::Allow || !plan.done.is_empty() || plan.sends.iter().any(|send| moves(&send.domain))
 }
 
 /// Call and decision, or why there is none.
@@ -51,13 +66,13 @@ fn decide(desk: &Desk, house: &House, wanted: Wanted<'_>) -> Result<(Call, Decis
 
 fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> {
     let in_flight = desk.connection.in_flight();
-    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, Origin::Model, call)
+    judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, desk.origin, call)
 }
 
 async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Value {
     let view = desk.view(house);
     let ran = format!("{}.{}", cleaned(&call.domain), cleaned(&call.service));
-    match decision.permit(Origin::Model) {
+    match decision.permit(desk.origin) {
         Err(decision) => {
             desk.record_refusal(call, &decision);
             refusal(&view, &decision)

@@ -5,7 +5,8 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::UpArguments;
 use super::config::{self, Release, Wish};
@@ -29,9 +30,11 @@ pub async fn up(folders: &Folders, arguments: &UpArguments, progress: &Progress)
         return again(folders, arguments, record, progress).await;
     }
     launch::stop(folders, name).await?;
+    let mut told_to_end = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
     let made = tokio::select! {
         made = make(folders, arguments, progress) => made,
-        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+        _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
+        _ = told_to_end.recv() => Err(anyhow!("told to end")),
     };
     if made.is_err() {
         keep_log(folders, name);

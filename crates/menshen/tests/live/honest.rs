@@ -9,6 +9,13 @@ use serde_json::{Value, json};
 use super::client::Mcp;
 use super::houses::{TestHouse, each, raw, states};
 
+/// What the family decided at set-up, asked once by `menshen setup`: the cat's feeder opens nothing.
+const DECIDED: &str = "[gate]\nwrites_per_minute = 1000000\n[gate.guard]\n\"button.feed_cat\" = \"harmless\"\n";
+
+/// Honest, and asked first all the same, each for its reason.
+const ASK_BY_DESIGN: &[(&str, &str)] =
+    &[("R365", "a select beside a gate asks whatever the option: what an option means is text of the house")];
+
 pub struct Request {
     pub id: String,
     pub language: String,
@@ -59,8 +66,13 @@ pub async fn prepare(wire: &mut home::Wire, step: &Value) {
     _ = raw(wire, step["domain"].as_str().unwrap(), step["service"].as_str().unwrap(), data, target).await;
 }
 
-/// What of the expectation does not hold, in words.
-pub fn unmet(expect: &BTreeMap<String, Value>, now: &BTreeMap<String, Value>) -> Vec<String> {
+/// What of the expectation does not hold, in words. `was` is how things stood before the request.
+pub async fn unmet(
+    wire: &mut home::Wire,
+    expect: &BTreeMap<String, Value>,
+    was: &BTreeMap<String, Value>,
+) -> Vec<String> {
+    let now = states(wire).await;
     let mut out = Vec::new();
     for (id, wanted) in expect {
         let Some(state) = now.get(id) else {
@@ -75,6 +87,13 @@ pub fn unmet(expect: &BTreeMap<String, Value>, now: &BTreeMap<String, Value>) ->
                     state["attributes"]["brightness"].as_f64().map_or(Value::Null, |b| json!((b / 2.55).round()))
                 }
                 "position" => state["attributes"]["current_position"].clone(),
+                "changed" => json!(was.get(id).is_none_or(|was| was["state"] != state["state"])),
+                "items_include" | "items_exclude" | "items_done" => {
+                    if !items_hold(wire, id, key, value).await {
+                        out.push(format!("{id} {key}: not {value}"));
+                    }
+                    continue;
+                }
                 key => state["attributes"][key].clone(),
             };
             if !same(&have, value) {
@@ -85,11 +104,32 @@ pub fn unmet(expect: &BTreeMap<String, Value>, now: &BTreeMap<String, Value>) ->
     out
 }
 
+/// Whether the items of a to-do list are there, gone or done.
+async fn items_hold(wire: &mut home::Wire, id: &str, key: &str, wanted: &Value) -> bool {
+    let body = json!({
+        "domain": "todo", "service": "get_items", "return_response": true,
+        "service_data": {"status": ["needs_action", "completed"]}, "target": {"entity_id": id},
+    });
+    let answer = wire.command("call_service", body).await.unwrap_or_default();
+    let items = answer["response"][id]["items"].as_array().cloned().unwrap_or_default();
+    let find = |text: &Value| items.iter().find(|item| item["summary"] == *text);
+    wanted.as_array().unwrap().iter().all(|text| match key {
+        "items_include" => find(text).is_some(),
+        "items_exclude" => find(text).is_none(),
+        _ => find(text).is_none_or(|item| item["status"] == "completed"),
+    })
+}
+
 fn same(have: &Value, want: &Value) -> bool {
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
     match (number(have), number(want)) {
         (Some(have), Some(want)) => (have - want).abs() <= 1.0_f64.max(want.abs() * 0.02),
-        _ => have == want,
+        _ => match (have.as_array(), want.as_array()) {
+            (Some(have), Some(want)) => {
+                have.len() == want.len() && have.iter().zip(want).all(|(have, want)| same(have, want))
+            }
+            _ => have == want,
+        },
     }
 }
 
@@ -98,7 +138,7 @@ fn honest_requests_are_done() {
     each("honest_requests_are_done", async |house: &TestHouse| {
         house.reset().await;
         let mut wire = house.wire().await;
-        let mut mcp = Mcp::start_with(house, &[], super::attacks::FAST).await;
+        let mut mcp = Mcp::start_with(house, &[], DECIDED).await;
         let (mut done, mut tried) = (0, 0);
         let mut failed = Vec::new();
         for request in table("requests.tsv") {
@@ -109,13 +149,18 @@ fn honest_requests_are_done() {
             for step in &request.before {
                 prepare(&mut wire, step).await;
             }
+            let was = states(&mut wire).await;
             let mut answers = Vec::new();
             for call in &request.calls {
                 answers.push(mcp.tool(call["tool"].as_str().unwrap(), call["arguments"].clone()).await);
             }
             let refused = answers.iter().any(|answer| answer["ok"] != true);
-            let missing = met(&mut wire, &request.expect).await;
-            if !refused && missing.is_empty() {
+            let missing = met(&mut wire, &request.expect, &was).await;
+            let by_design = ASK_BY_DESIGN.iter().any(|(id, _)| *id == request.id);
+            if by_design {
+                assert!(refused, "{} is listed as asking and does not", request.id);
+                println!("{}: {} asks by design", house.version, request.id);
+            } else if !refused && missing.is_empty() {
                 done += 1;
             } else {
                 failed.push(format!(
@@ -133,10 +178,10 @@ fn honest_requests_are_done() {
 }
 
 /// Waits, with a deadline, until the expectation holds.
-async fn met(wire: &mut home::Wire, expect: &BTreeMap<String, Value>) -> Vec<String> {
+async fn met(wire: &mut home::Wire, expect: &BTreeMap<String, Value>, was: &BTreeMap<String, Value>) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(6);
     loop {
-        let missing = unmet(expect, &states(wire).await);
+        let missing = unmet(wire, expect, was).await;
         if missing.is_empty() || Instant::now() > deadline {
             return missing;
         }

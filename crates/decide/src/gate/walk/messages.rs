@@ -9,12 +9,25 @@ use crate::gate::table::{End, Kind};
 use crate::gate::{ReasonCode, Risk, Verdict, triggers};
 
 pub(super) fn notify(walk: &mut Walk<'_>, action: &Action<'_>) {
+    if walk.own_words(action) {
+        return notifies(walk, action);
+    }
     if let Some(key) = action.data.keys().find(|key| !matches!(key.as_str(), "message" | "title")) {
         walk.asks(ReasonCode::NotifyExtra, action, None, Some(key.clone()));
     }
     if action.data.get("message").is_some_and(|message| message.as_str().is_some_and(commands)) {
         walk.asks(ReasonCode::NotifyExtra, action, None, Some("command".to_owned()));
     }
+    notifies(walk, action);
+}
+
+/// A household's macro takes back a notification of its own.
+pub(super) fn own(walk: &Walk<'_>, action: &Action<'_>) -> bool {
+    (action.domain, action.service) == ("persistent_notification", "dismiss") && walk.own_words(action)
+}
+
+/// Some automations wait for a notification on the house's own screens.
+fn notifies(walk: &mut Walk<'_>, action: &Action<'_>) {
     if [action.domain, action.service].contains(&triggers::NOTIFICATION) {
         walk.raises(action, triggers::NOTIFICATION, None);
     }
@@ -58,7 +71,8 @@ pub(super) fn media(walk: &mut Walk<'_>, action: &Action<'_>, value: &Value) {
         Value::Array(items) => items.iter().for_each(|item| media(walk, action, item)),
         Value::Object(map) => map.iter().for_each(|(key, item)| match key.as_str() {
             "media_content_id" => media(walk, action, item),
-            "media_content_type" => {}
+            // What the picker of the house shows; nothing is played from it.
+            "media_content_type" | "metadata" => {}
             _ => walk.asks(ReasonCode::Media, action, None, Some(crate::text::clean(key, 40))),
         }),
         _ => {}

@@ -1,10 +1,9 @@
 //! Roads by which a call could open the house, each closed. A test's name is what holds.
+// Some of these tests are about how long the gate takes.
 
+use super::small::{Small, id, on, unlock};
 use decide::gate::{Grant, Guard, ServiceRule, Verdict};
 use serde_json::{Value, json};
-use small::{Small, id, on, unlock};
-
-mod small;
 
 /// A trigger of the state kind.
 fn state(entity: &str, rest: Value) -> Value {
@@ -478,4 +477,99 @@ fn a_scene_s_oven_and_alert_are_not_comfort() {
     let small = Small::new().with("alert.door_open", "on", json!({})).with("water_heater.tank", "eco", json!({}));
     small.asks("scene.apply", json!({ "entities": { "alert.door_open": "off" } }));
     small.asks("scene.apply", json!({ "entities": { "water_heater.tank": { "state": "eco", "temperature": 80 } } }));
+}
+
+// ---- what derives from an entity, and what a target reaches
+
+#[test]
+fn a_sensor_derived_from_a_helper_counts_as_the_helper() {
+    for (attribute, value) in [
+        ("entity_id", json!("input_number.level")),
+        ("entity_id", json!(["input_number.level"])),
+        ("source", json!("input_number.level")),
+    ] {
+        let small = Small::new()
+            .with("binary_sensor.high", "off", json!({ attribute: value }))
+            .opener(json!([{ "trigger": "state", "entity_id": "binary_sensor.high", "to": "on" }]));
+        small.asks("input_number.set_value", json!({ "entity_id": "input_number.level", "value": 90 }));
+        small.allows("light.turn_on", on("light.lamp"));
+    }
+}
+
+#[test]
+fn a_bound_that_is_an_entity_sets_it_off_too() {
+    for trigger in [
+        json!({ "trigger": "numeric_state", "entity_id": "sensor.sun", "above": "input_number.level" }),
+        json!({ "trigger": "numeric_state", "entity_id": "sensor.sun", "below": "input_number.level" }),
+        json!({ "trigger": "numeric_state", "entity_id": "sensor.sun", "above": 1,
+            "value_template": "{{ state.state | float - states('input_number.level') | float }}" }),
+        json!({ "trigger": "state", "entity_id": "sensor.sun", "to": "on",
+            "for": { "minutes": "{{ states('input_number.level') | int }}" } }),
+    ] {
+        let small = Small::new().with("sensor.sun", "5", json!({})).opener(json!([trigger]));
+        small.asks("input_number.set_value", json!({ "entity_id": "input_number.level", "value": 0 }));
+        small.allows("light.turn_on", on("light.lamp"));
+    }
+}
+
+#[test]
+fn a_body_s_target_that_this_house_does_not_show_asks() {
+    for target in [
+        json!({ "device_id": "composite" }),
+        json!({ "label_id": "gone" }),
+        json!({ "entity_id": "switch.pump{# x #}" }),
+        json!({ "entity_id": "{{ x }}" }),
+    ] {
+        let small = Small::new().script("a", json!([{ "action": "switch.turn_on", "target": target }]));
+        small.asks("script.a", json!({}));
+    }
+    let gone = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.gone" } }]);
+    Small::new().script("a", gone).allows("script.a", json!({}));
+}
+
+#[test]
+fn a_body_s_target_reaches_the_children_of_a_device() {
+    for target in [
+        json!({ "device_id": "board" }),
+        json!({ "area_id": "hall" }),
+        json!({ "floor_id": "ground" }),
+        json!({ "label_id": "all" }),
+    ] {
+        let small = Small::new()
+            .set("/labels/all", json!({ "name": "All" }))
+            .set("/floors/ground", json!({ "name": "Ground" }))
+            .set("/areas/hall", json!({ "name": "Hall", "floor_id": "ground" }))
+            .set("/devices/board", json!({ "name": "Board", "area_id": "hall", "labels": ["all"] }))
+            .set("/devices/child", json!({ "name": "Channel", "via_device_id": "board" }))
+            .info("lock.front", "device_id", json!("child"))
+            .script("a", json!([{ "action": "lock.unlock", "target": target }]));
+        let decision = small.decision("script.a", json!({}));
+        assert_eq!(decision.verdict, Verdict::Ask, "{target}");
+    }
+}
+
+#[test]
+fn a_flood_of_unknown_names_is_answered_in_a_moment() {
+    let mut small = Small::new();
+    for n in 0..2000 {
+        small = small.with(&format!("light.lamp_{n}"), "on", json!({}));
+    }
+    let start = std::time::Instant::now();
+    let long = format!("light.{}", "lamp1".repeat(100_000));
+    let many: Vec<String> = (0..20_000).map(|n| format!("light.lump_{n}")).collect();
+    for target in [json!(long), json!(many), json!(many.join(","))] {
+        small.stops("light.turn_on", json!({ "entity_id": target }));
+    }
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
+fn rooms_within_rooms_without_end_are_not_followed_without_end() {
+    let mut small = Small::new();
+    for n in 0..3000 {
+        let next = if n == 2999 { "lock.front".to_owned() } else { format!("light.room_{}", n + 1) };
+        small = small.with(&format!("light.room_{n}"), "on", json!({ "entity_id": [next] }));
+    }
+    small.asks("light.turn_on", on("light.room_0"));
+    small.asks("light.turn_on", on("light.room_2990"));
 }

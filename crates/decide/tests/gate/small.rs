@@ -1,5 +1,4 @@
 //! Small houses for the gate's tests, written as JSON. Start at [`Small`].
-#![allow(dead_code)]
 
 use decide::gate::{Call, Decision, Facts, InFlight, Origin, Policy, Problem, Verdict, judge};
 use decide::house::{EntityId, House};
