@@ -41,6 +41,7 @@ def setup(share, make):
     """`async_setup_entry` of a platform that is this share of all."""
 
     async def async_setup_entry(hass, entry, add):
-        add([make(number) for number in range(int(entry.data["count"] * share))])
+        first, last = (int(entry.data[end] * share) for end in ("first", "last"))
+        add([make(number) for number in range(first, last)])
 
     return async_setup_entry

@@ -80,6 +80,21 @@ pub async fn running(wire: &mut Wire) -> Result<()> {
     }
 }
 
+/// Waits until the entities without meaning are there. While they come, the house may be deaf for seconds.
+pub async fn grown(rest: &Rest, count: u32) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        let state = rest.send(Method::GET, "/api/states/bulk_home.entities", None).await.unwrap_or_default();
+        if state["state"].as_str().and_then(|state| state.parse().ok()) == Some(count) {
+            return Ok(());
+        }
+        if begun.elapsed() > Duration::from_secs(RUNNING_SECS_MAX) {
+            bail!("the house has not made its {count} further entities after {RUNNING_SECS_MAX} s");
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
 impl Rest {
     pub fn open(base: String, token: String) -> Result<Self> {
         let client = Endpoint::parse(&base, Tls::SystemRoots)?.http_client()?;

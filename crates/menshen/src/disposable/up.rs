@@ -127,6 +127,10 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
     progress.step("making its owner, and waiting until all of it has started");
     let (rest, mut wire) = onboard::onboard(port, &arguments.language).await?;
     onboard::running(&mut wire).await?;
+    if arguments.bulk > 0 {
+        progress.step(&format!("making {} further entities", arguments.bulk));
+        onboard::grown(&rest, arguments.bulk).await?;
+    }
     progress.step("seeding floors, rooms, names and what Assist may see");
     let seed = seed::seed(&rest, &mut wire).await?;
     reset::remember(folders, name, &mut wire).await?;
