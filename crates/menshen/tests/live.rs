@@ -19,9 +19,9 @@ mod process;
 mod random;
 #[path = "live/safety.rs"]
 mod safety;
-#[path = "live/understanding.rs"]
-mod understanding;
 #[path = "live/trouble.rs"]
 mod trouble;
+#[path = "live/understanding.rs"]
+mod understanding;
 #[path = "live/watcher.rs"]
 mod watcher;

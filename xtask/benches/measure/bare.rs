@@ -135,7 +135,8 @@ impl Reading {
         if message["type"] == "event" {
             if id == self.states {
                 self.states = 0;
-                let ids: Vec<&String> = message["event"]["a"].as_object().into_iter().flat_map(|all| all.keys()).collect();
+                let ids: Vec<&String> =
+                    message["event"]["a"].as_object().into_iter().flat_map(|all| all.keys()).collect();
                 let bodies = ids.iter().filter(|id| id.starts_with("script.") || id.starts_with("automation."));
                 for id in bodies {
                     let domain = id.split('.').next().unwrap_or_default();

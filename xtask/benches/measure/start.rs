@@ -58,7 +58,11 @@ fn ready(plan: &Plan) -> anyhow::Result<Vec<Row>> {
             .how(format!("largest of {STARTS_TO_READY}; peak {peak:.1} MB")),
     ];
     if !theirs.is_empty() {
-        rows.push(Row::times("start", format!("{}: start of Node to imported", Node::LIBRARY), &Samples::new(&imported)));
+        rows.push(Row::times(
+            "start",
+            format!("{}: start of Node to imported", Node::LIBRARY),
+            &Samples::new(&imported),
+        ));
         rows.push(Row::times(
             "start",
             format!("{}: start of Node to connected", Node::LIBRARY),
