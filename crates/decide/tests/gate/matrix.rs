@@ -1,6 +1,5 @@
 //! Every call that was measured on a real house, judged on a recording of that house: what moved a
 //! guarded thing is never allowed.
-#![expect(clippy::disallowed_methods, reason = "a test reads recorded houses; decide itself does not")]
 
 use decide::gate::{Call, Decision, Facts, InFlight, Origin, Policy, Problem, Verdict, judge};
 use decide::house::House;

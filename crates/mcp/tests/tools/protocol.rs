@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use decide::gate::{Language, Origin};
+use decide::gate::Language;
 use home::{Connection, Settings};
 use mcp::{Desk, serve};
 use serde_json::{Value, json};
