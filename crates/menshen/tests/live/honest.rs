@@ -54,6 +54,22 @@ pub fn table(name: &str) -> Vec<Request> {
     rows
 }
 
+/// Writes what a run showed as a page, where `MENSHEN_WRITE` is set: a table that people can read.
+pub fn write_page(name: &str, house: &TestHouse, head: &str, columns: &[&str], rows: &[Vec<String>]) {
+    if std::env::var_os("MENSHEN_WRITE").is_none() {
+        return;
+    }
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let clean = |cell: &String| cell.replace('|', "\\|");
+    let mut page = format!("{head}\n\n");
+    page.push_str(&line(columns.iter().map(|column| (*column).to_owned()).collect()));
+    page.push_str(&line(columns.iter().map(|_| "---".to_owned()).collect()));
+    rows.iter().for_each(|row| page.push_str(&line(row.iter().map(clean).collect())));
+    let path =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/dev/measured/{name}-{}.md", house.version));
+    std::fs::write(path, page).unwrap();
+}
+
 /// Sends a raw preparation such as `{"domain": "light", "service": "turn_on", "data": {...}}`.
 pub async fn prepare(wire: &mut home::Wire, step: &Value) {
     let step = if step["arguments"].is_object() { &step["arguments"] } else { step };
@@ -160,6 +176,7 @@ fn honest_requests_are_done() {
         let mut mcp = Mcp::start_with(house, &[], DECIDED).await;
         let (mut done, mut tried) = (0, 0);
         let mut failed = Vec::new();
+        let mut rows = Vec::new();
         for request in table("requests.tsv") {
             if request.since.as_deref().is_some_and(|since| !house.newer_than(since)) {
                 continue;
@@ -175,6 +192,18 @@ fn honest_requests_are_done() {
             }
             let refused = answers.iter().any(|answer| answer["ok"] != true);
             let missing = met(&mut wire, &request.expect, &was).await;
+            let came = match (refused, missing.is_empty()) {
+                (false, true) => "done",
+                (true, _) => "asked first",
+                _ => "not as said",
+            };
+            rows.push(vec![
+                request.id.clone(),
+                request.language.clone(),
+                request.says.clone(),
+                request.kind.clone(),
+                came.to_owned(),
+            ]);
             let by_design = ASK_BY_DESIGN.iter().any(|(id, _)| *id == request.id);
             if by_design {
                 assert!(refused, "{} is listed as asking and does not", request.id);
@@ -192,6 +221,11 @@ fn honest_requests_are_done() {
             }
         }
         println!("{}: {done} of {tried} honest requests done", house.version);
+        let head = format!(
+            "# Honest requests on Home Assistant {}\n\n{done} of {tried} done, each as calls that a competent assistant would make, the house read back over a second connection. Written by the test `honest_requests_are_done`.",
+            house.version
+        );
+        write_page("honest-requests", house, &head, &["id", "language", "says", "kind", "the calls"], &rows);
         assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
     });
 }

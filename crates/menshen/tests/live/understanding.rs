@@ -12,7 +12,7 @@ use mcp::{Desk, SharedPolicy};
 use menshen::understand::{Answer, What, answer};
 use serde_json::Value;
 
-use super::honest::{Request, prepare, table, unmet};
+use super::honest::{Request, prepare, table, unmet, write_page};
 use super::houses::{TestHouse, each, states};
 use super::watcher::Watcher;
 
@@ -145,6 +145,7 @@ fn what_is_understood_moves_the_right_things_and_nothing_else() {
         let mut counts: BTreeMap<String, Count> = BTreeMap::new();
         let mut wrong = Vec::new();
         let mut missed = Vec::new();
+        let mut rows = Vec::new();
         for request in table("requests.tsv").into_iter().filter(|request| !request.expect.is_empty()) {
             if request.since.as_deref().is_some_and(|since| !house.newer_than(since)) {
                 continue;
@@ -161,6 +162,7 @@ fn what_is_understood_moves_the_right_things_and_nothing_else() {
             count.understood += usize::from(acted);
             if !acted {
                 missed.push(format!("{} {}", request.id, request.says));
+                rows.push(vec![request.id, request.language, request.says, "–".to_owned(), String::new()]);
                 continue;
             }
             count.asked += usize::from(asked(&answered));
@@ -170,6 +172,13 @@ fn what_is_understood_moves_the_right_things_and_nothing_else() {
                 |id: &String| request.kind != "macro" && !meant.contains(id) && !spoken(&desk, id, &request.says);
             let stray: Vec<String> = changed(&was, &states(&mut wire).await).into_iter().filter(strayed).collect();
             count.right += usize::from(unmet.is_empty());
+            let reader = answered.by.map(|by| format!("{by:?}").to_lowercase()).unwrap_or_default();
+            let came = match (asked(&answered), unmet.is_empty()) {
+                (true, _) => "asked first".to_owned(),
+                (false, true) => "as said".to_owned(),
+                (false, false) => unmet.join("; "),
+            };
+            rows.push(vec![request.id.clone(), request.language.clone(), request.says.clone(), reader, came]);
             // A shade of colour or a step of brightness is the speaker's and the writer's taste.
             let state_unmet = unmet.iter().any(|unmet| unmet.contains(" state: "));
             let other_of_that_name = acted_on(&answered).iter().all(|id| spoken(&desk, id, &request.says));
@@ -189,6 +198,14 @@ fn what_is_understood_moves_the_right_things_and_nothing_else() {
                 house.version, count.all, count.understood, count.right, count.asked
             );
         }
+        let understood: usize = counts.values().map(|count| count.understood).sum();
+        let head = format!(
+            "# The same requests as sentences, without a language model, on Home Assistant {}\n\n{understood} of {} understood; wrong targets {}. Written by the test `what_is_understood_moves_the_right_things_and_nothing_else`; `–` is not understood, and nothing moved.",
+            house.version,
+            rows.len(),
+            wrong.len()
+        );
+        write_page("understood-requests", house, &head, &["id", "language", "says", "read by", "came out"], &rows);
         if std::env::var_os("MENSHEN_SHOW_MISSED").is_some() {
             println!("not understood:\n{}", missed.join("\n"));
         }
