@@ -46,7 +46,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("rmcp", &["mcp"]),
     ("axum", &["server"]),
     ("rusqlite", &["store"]),
-    ("tokio-tungstenite", &["home"]),
+    ("tokio-tungstenite", &["home", "testkit"]),
     ("reqwest", &["home", "menshen", "llm"]),
     ("hyper", &["server"]),
     ("mdns-sd", &["menshen"]),
