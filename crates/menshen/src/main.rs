@@ -40,6 +40,7 @@ enum Command {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
+    log();
     let done = match command {
         Command::Try(command) => command.run(&options).await,
         Command::Mcp(command) => command.run(&options).await,
@@ -57,4 +58,15 @@ async fn main() -> ExitCode {
         eprintln!("menshen: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// Logs go to standard error, where no protocol is spoken: warnings, or what `MENSHEN_LOG` asks for.
+fn log() {
+    let filter = std::env::var("MENSHEN_LOG").unwrap_or_else(|_| "warn".to_owned());
+    let plain = std::env::var_os("NO_COLOR").is_some() || !std::io::IsTerminal::is_terminal(&std::io::stderr());
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(!plain)
+        .init();
 }
