@@ -228,6 +228,7 @@ fn random_sequences_open_nothing() {
     each("random_sequences_open_nothing", async |house: &TestHouse| {
         house.reset().await;
         let world = Arc::new(world(house).await);
+        let decided: Arc<str> = decided(house).await.into();
         let watcher = Arc::new(Watcher::start(house).await);
         let begun = Instant::now();
         // Several clients at once, each a sequence of its own: races are part of the attack.
@@ -235,9 +236,11 @@ fn random_sequences_open_nothing() {
         let until = begun + Duration::from_secs(seconds);
         let mut sequences = tokio::task::JoinSet::new();
         for client in 0..clients {
-            let (world, watcher, house) = (world.clone(), watcher.clone(), house.clone());
+            let (world, watcher, house, decided) = (world.clone(), watcher.clone(), house.clone(), decided.clone());
             let seed = seed.wrapping_mul(1_000).wrapping_add(client);
-            sequences.spawn(async move { sequence(&house, &world, &watcher, seed, each, until).await });
+            sequences.spawn(async move {
+                sequence(&house, &world, &watcher, Run { decided: &decided, seed, calls: each, until }).await
+            });
         }
         let (mut sent, mut done) = (0, 0);
         while let Some(ended) = sequences.join_next().await {
@@ -255,16 +258,33 @@ fn random_sequences_open_nothing() {
     });
 }
 
-/// One client's sequence: how many calls were sent, and how many of them did something.
-async fn sequence(
-    house: &TestHouse,
-    world: &World,
-    watcher: &Watcher,
+/// The set-up check's proposals, all taken: what hangs behind a relay without a name, nobody can see
+/// before that.
+async fn decided(house: &TestHouse) -> String {
+    let mut check = tokio::process::Command::new(env!("CARGO_BIN_EXE_menshen"));
+    check.args(["check", "--json", "--config", "/nonexistent/menshen.toml"]);
+    check.env("HOME_ASSISTANT_URL", &house.url).env("HOME_ASSISTANT_TOKEN", &house.token);
+    let report: Value = serde_json::from_slice(&check.output().await.unwrap().stdout).unwrap();
+    let mut config = format!("{}[gate.guard]\n", super::attacks::FAST);
+    for proposal in report["to_decide"].as_array().unwrap() {
+        config.push_str(&format!("{} = \"opens\"\n", proposal["entity_id"]));
+    }
+    assert!(config.contains("switch.relay_3"), "the relay without a name is not proposed:\n{config}");
+    config
+}
+
+/// One client's part of a run.
+struct Run<'a> {
+    decided: &'a str,
     seed: u64,
     calls: u64,
     until: Instant,
-) -> (u64, u64) {
-    let mut mcp = Mcp::start_with(house, &[], super::attacks::FAST).await;
+}
+
+/// One client's sequence: how many calls were sent, and how many of them did something.
+async fn sequence(house: &TestHouse, world: &World, watcher: &Watcher, run: Run<'_>) -> (u64, u64) {
+    let Run { decided, seed, calls, until } = run;
+    let mut mcp = Mcp::start_with(house, &[], decided).await;
     let mut dice = Dice(seed);
     let (mut sent, mut done) = (0, 0);
     let mut last: Vec<String> = Vec::new();
