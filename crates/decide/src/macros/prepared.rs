@@ -52,7 +52,7 @@ pub(super) struct Name {
 /// "打扫 Clean the house" is two names for one thing: a Chinese part and a part in Latin letters, one
 /// after the other, each long enough to stand alone.
 fn halves(name: &Folded) -> Option<[Folded; 2]> {
-    let han: Vec<bool> = name.words().map(|word| word.chars().any(|character| !character.is_ascii())).collect();
+    let han: Vec<bool> = name.words().map(|word| !word.is_ascii()).collect();
     let at = han.windows(2).position(|pair| pair[0] != pair[1])? + 1;
     let one_change = han[at..].iter().all(|is_han| *is_han == han[at]);
     let parts = [name.part(0, at), name.part(at, han.len())];

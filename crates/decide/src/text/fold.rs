@@ -24,14 +24,26 @@ pub struct Folded {
 
 /// Fold any text. Never fails; text without letters or digits gives no words.
 pub fn fold(text: &str) -> Folded {
+    let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
+    let bare = visible.filter(|&c| !apostrophe(c));
+    // Most names are such, and a search looks at all names of a large house.
+    if text.chars().all(nothing_to_normalise) {
+        return words(bare.map(|c| c.to_ascii_lowercase()));
+    }
+    words(bare.nfkd().flat_map(char::to_lowercase).nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc())
+}
+
+/// No normal form changes it, alone or beside others of the kind, and lower case is that of ASCII.
+fn nothing_to_normalise(character: char) -> bool {
+    character.is_ascii() || ('\u{4E00}'..='\u{9FFF}').contains(&character)
+}
+
+fn words(plain: impl Iterator<Item = char>) -> Folded {
     let mut folded = Folded::default();
     // May a letter continue the last word, may a mark sit on it?
     let (mut open, mut seat) = (false, false);
-    let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
-    let bare = visible.filter(|&c| !apostrophe(c)).nfkd().flat_map(char::to_lowercase);
-    let plain = bare.nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc();
     for character in plain {
-        if is_combining_mark(character) {
+        if !nothing_to_normalise(character) && is_combining_mark(character) {
             if seat {
                 folded.push(character, true);
             }
@@ -132,7 +144,7 @@ impl Folded {
 
     /// Written (also) in Chinese characters.
     pub fn has_han(&self) -> bool {
-        self.joined.chars().any(han)
+        !self.joined.is_ascii() && self.joined.chars().any(han)
     }
 }
 
