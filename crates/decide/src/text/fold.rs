@@ -24,13 +24,44 @@ pub struct Folded {
 
 /// Fold any text. Never fails; text without letters or digits gives no words.
 pub fn fold(text: &str) -> Folded {
-    let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
-    let bare = visible.filter(|&c| !apostrophe(c));
-    // Most names are such, and a search looks at all names of a large house.
-    if text.chars().all(nothing_to_normalise) {
-        return words(bare.map(|c| c.to_ascii_lowercase()));
+    // Most names are one of these, and a search looks at all names of a large house.
+    if text.is_ascii() {
+        return fold_ascii(text.as_bytes());
     }
-    words(bare.nfkd().flat_map(char::to_lowercase).nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc())
+    if text.chars().all(nothing_to_normalise) {
+        return words(bare(text).map(|c| c.to_ascii_lowercase()));
+    }
+    in_general(text)
+}
+
+/// Any text.
+pub(super) fn in_general(text: &str) -> Folded {
+    words(bare(text).nfkd().flat_map(char::to_lowercase).nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc())
+}
+
+fn bare(text: &str) -> impl Iterator<Item = char> {
+    let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
+    visible.filter(|&c| !apostrophe(c))
+}
+
+/// What the general way makes of such a text, a byte at a time.
+fn fold_ascii(text: &[u8]) -> Folded {
+    let mut folded = Folded { joined: String::with_capacity(text.len() + 4), words: Vec::with_capacity(8) };
+    let mut open = false;
+    for &byte in text.iter().take(FOLD_CHARS_MAX) {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                folded.push(char::from(byte.to_ascii_lowercase()), open);
+                open = true;
+            }
+            b'\'' | b'`' => {}
+            b'\t'..=b'\r' => open = false,
+            // Invisible: it parts nothing.
+            0..=0x1F | 0x7F => {}
+            _ => open = false,
+        }
+    }
+    folded
 }
 
 /// No normal form changes it, alone or beside others of the kind, and lower case is that of ASCII.
