@@ -2,6 +2,7 @@
 //!
 //! Start at the match in [`run`]; each command is one module. Nothing here is part of the product.
 
+mod bench;
 mod notices;
 mod project;
 mod rust_text;
@@ -17,6 +18,10 @@ usage: cargo xtask <command>
     --fast             no house: live tests are left out, by name
     --keep-house       leave the houses up for the next run
     --ci               fail when anything was left out
+  bench [options]      speed and memory on real houses, beside what one would run instead
+    --json             the rows as JSON on standard output
+    --write            the table into docs/dev/benchmarks.md
+    --keep-house       leave the houses up for the next run
   notices [--check]    write THIRD-PARTY.md from what the program is built of";
 
 fn main() -> ExitCode {
@@ -36,6 +41,7 @@ fn run(arguments: &[String]) -> anyhow::Result<bool> {
     match words.as_slice() {
         ["tidy"] => tidy::run(),
         ["test", options @ ..] => test::run(&test::Options::parse(options)?),
+        ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),
         ["notices"] => notices::write(),
         ["notices", "--check"] => notices::check(),
         _ => {

@@ -4,8 +4,8 @@
 //! runs, or is counted as left out with its reason; nothing is skipped in silence, and the last line
 //! is `N passed, N failed`.
 
-mod houses;
-mod process;
+pub mod houses;
+pub mod process;
 mod steps;
 mod summary;
 

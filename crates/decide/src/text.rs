@@ -41,6 +41,10 @@ pub fn clean(text: &str, max: usize) -> String {
 
 fn invisible(character: char) -> bool {
     let code = character as u32;
+    // What most text consists of.
+    if matches!(code, 0x20..=0x7E | 0x4E00..=0x9FFF) {
+        return false;
+    }
     character.is_control()
         || matches!(code,
             0x00AD | 0x034F | 0x061C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use decide::house::EntityId;
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -29,6 +30,8 @@ const STARTING_POLL: Duration = Duration::from_millis(1000);
 const COALESCE: Duration = Duration::from_millis(100);
 /// Entities whose details are asked for in one command.
 const ENTRIES_PER_COMMAND: usize = 2000;
+/// Such commands that the house has at the same time; each answer is a megabyte or two.
+const CHUNKS_AT_ONCE: usize = 3;
 
 type Read<T> = Result<T, HouseError>;
 
@@ -189,23 +192,25 @@ fn places(devices: &Reply, areas: &Reply, floors: Option<&Reply>, labels: Option
 async fn all_entries(links: &Arc<Links>) -> Read<std::collections::BTreeMap<EntityId, Entry>> {
     let what = "config/entity_registry/list";
     let reply = links.list(what, Value::Null).await?;
-    let mut pool = Pool::default();
-    let mut entries =
-        registry::entities(reply.json(), &mut pool).map_err(|error| HouseError::bad_answer(what, error))?;
+    let ids = registry::ids(reply.json()).map_err(|error| HouseError::bad_answer(what, error))?;
     drop(reply);
-    let ids: Vec<EntityId> = entries.keys().cloned().collect();
-    for chunk in ids.chunks(ENTRIES_PER_COMMAND) {
-        entries.extend(self::entries(links, chunk).await?);
-    }
-    Ok(entries)
+    Ok(entries(links, &ids).await?.into_iter().collect())
 }
 
 async fn entries(links: &Arc<Links>, ids: &[EntityId]) -> Read<Vec<(EntityId, Entry)>> {
     let what = "config/entity_registry/get_entries";
     let mut read = Vec::with_capacity(ids.len());
     let mut pool = Pool::default();
-    for chunk in ids.chunks(ENTRIES_PER_COMMAND) {
-        let reply = links.list(what, json!({ "entity_ids": chunk })).await?;
+    // The house writes the next while this one is read.
+    let chunks: Vec<Value> = ids.chunks(ENTRIES_PER_COMMAND).map(|chunk| json!({ "entity_ids": chunk })).collect();
+    let mut replies = futures_util::stream::iter(chunks)
+        .map(|chunk| {
+            let links = links.clone();
+            async move { links.list(what, chunk).await }
+        })
+        .buffered(CHUNKS_AT_ONCE);
+    while let Some(reply) = replies.next().await {
+        let reply = reply?;
         read.extend(registry::extended(reply.json(), &mut pool).map_err(|error| HouseError::bad_answer(what, error))?);
     }
     Ok(read)

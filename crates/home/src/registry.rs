@@ -87,8 +87,9 @@ impl RawEntry<'_> {
         let entry = Entry {
             info,
             own_area_id: pool.share_text(&self.area_id),
-            name: pool.share_text(&self.name),
-            original_name: pool.share_text(&self.original_name),
+            // Mostly of its own: nothing to share.
+            name: self.name.text().map(|text| (&*text).into()),
+            original_name: self.original_name.text().map(|text| (&*text).into()),
             has_entity_name: self.has_entity_name.bool() == Some(true)
                 || self.next_name_part.text().as_deref() == Some("device"),
             should_expose: option("conversation").and_then(|set| set.should_expose.bool()),
@@ -145,7 +146,22 @@ impl Names {
     }
 }
 
-/// `config/entity_registry/list`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawId<'a> {
+    #[serde(borrow)]
+    entity_id: Loose<'a>,
+}
+
+/// `config/entity_registry/list`, of which only the ids are wanted: the details come with all fields.
+pub(crate) fn ids(json: &str) -> Result<Vec<EntityId>, serde_json::Error> {
+    let mut ids = Vec::new();
+    each(json, |raw: RawId<'_>| ids.extend(raw.entity_id.text().and_then(|text| EntityId::parse(&text))))?;
+    Ok(ids)
+}
+
+/// A list of entries.
+#[cfg(test)]
 pub(crate) fn entities(json: &str, pool: &mut Pool) -> Result<BTreeMap<EntityId, Entry>, serde_json::Error> {
     let mut entries = BTreeMap::new();
     each(json, |raw: RawEntry<'_>| entries.extend(raw.read(pool)))?;

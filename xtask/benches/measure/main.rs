@@ -68,16 +68,17 @@ fn run() -> anyhow::Result<()> {
     let plan: Plan = serde_json::from_str(&text).with_context(|| format!("understanding {path}"))?;
     let mut rows: Vec<Row> = Vec::new();
     let mut part = |name: &str, measured: anyhow::Result<Vec<Row>>| {
-        measured.map(|measured| rows.extend(measured)).with_context(|| name.to_owned())
+        let measured = measured.with_context(|| name.to_owned())?;
+        for row in &measured {
+            eprintln!("{name}: {}: {:.2} {}", row.what, row.value, row.unit);
+        }
+        rows.extend(measured);
+        anyhow::Ok(())
     };
-    eprintln!("measure: judging");
     part("judging", judging::measure())?;
-    eprintln!("measure: start");
     part("start", start::measure(&plan))?;
-    eprintln!("measure: calls");
     part("calls", calls::measure(&plan))?;
     if let Some(house) = &plan.large {
-        eprintln!("measure: the large house");
         part("the large house", large::measure(&plan, house))?;
     }
     println!("{}", serde_json::to_string(&rows)?);

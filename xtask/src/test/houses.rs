@@ -141,7 +141,7 @@ impl Houses {
 }
 
 /// The JSON that `home up` ends with, or the reason it gives.
-fn told(printed: Result<String, String>) -> anyhow::Result<Value> {
+pub fn told(printed: Result<String, String>) -> anyhow::Result<Value> {
     let (text, ended) = match printed {
         Ok(text) => (text, None),
         Err(why) => (why.clone(), Some(why)),
@@ -171,7 +171,7 @@ fn reason(said: &str) -> String {
 }
 
 /// A token is inside: nobody else on this machine reads it.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
     let mut options = std::fs::OpenOptions::new();
     options.create(true).write(true).truncate(true);
@@ -181,7 +181,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Where cargo puts what it builds.
-fn built_folder() -> PathBuf {
+pub fn built_folder() -> PathBuf {
     let told = project::metadata().ok().and_then(|told| told["target_directory"].as_str().map(PathBuf::from));
     told.unwrap_or_else(|| root().join("target"))
 }

@@ -48,7 +48,7 @@ pub fn capture(command: Command, minutes_max: u64) -> Result<String, String> {
             printed.push('\n');
         }
         Line::Error(text) => {
-            println!("   {text}");
+            eprintln!("   {text}");
             said.push_str(&text);
             said.push('\n');
         }

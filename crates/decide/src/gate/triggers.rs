@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::resolve::{self, Reading, TARGET_KEYS};
 use super::walk::has_template;
-use crate::house::{Bodies, Body, EntityId, House, Index};
+use crate::house::{Bodies, Body, EntityId, House};
 
 /// The one trigger that fires on a service without an entity. Kept among the events by this name.
 pub(super) const NOTIFICATION: &str = "persistent_notification";
@@ -73,20 +73,18 @@ impl Condition {
 }
 
 impl Triggers {
-    pub(crate) fn new(house: &House, index: &Index) -> Self {
+    /// Target forms are expanded with the house's other look-ups, which have to be there.
+    pub(crate) fn new(picture: &House) -> Self {
         let mut triggers = Self::default();
-        // Target forms are expanded with the look-ups that are being made now.
-        let picture =
-            House { index: std::sync::Arc::new(Index { triggers: Self::default(), ..index.clone() }), ..house.clone() };
-        let Bodies { automations, scripts, related, .. } = &*house.bodies;
+        let Bodies { automations, scripts, related, .. } = &*picture.bodies;
         for (id, body) in automations.iter().chain(scripts) {
             if let Body::Config(config) = body {
-                triggers.waits(&picture, id, config);
+                triggers.waits(picture, id, config);
             }
         }
         for (automation, body) in automations {
             match body {
-                Body::Config(config) => triggers.automation(&picture, automation, config),
+                Body::Config(config) => triggers.automation(picture, automation, config),
                 Body::Unreadable(_) => {
                     triggers.unreadable.push(automation.clone());
                     for id in related.get(automation).into_iter().flatten() {

@@ -60,7 +60,8 @@ impl Index {
                 index.by_floor.entry(floor.clone()).or_default().push(id.clone());
             }
         }
-        index.triggers = crate::gate::Triggers::new(house, &index);
-        index
+        let picture = House { index: Arc::new(index), ..house.clone() };
+        let triggers = crate::gate::Triggers::new(&picture);
+        Self { triggers, ..Arc::unwrap_or_clone(picture.index) }
     }
 }

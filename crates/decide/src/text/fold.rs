@@ -24,14 +24,57 @@ pub struct Folded {
 
 /// Fold any text. Never fails; text without letters or digits gives no words.
 pub fn fold(text: &str) -> Folded {
+    // Most names are one of these, and a search looks at all names of a large house.
+    if text.is_ascii() {
+        return fold_ascii(text.as_bytes());
+    }
+    if text.chars().all(nothing_to_normalise) {
+        return words(bare(text).map(|c| c.to_ascii_lowercase()));
+    }
+    in_general(text)
+}
+
+/// Any text.
+pub(super) fn in_general(text: &str) -> Folded {
+    words(bare(text).nfkd().flat_map(char::to_lowercase).nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc())
+}
+
+fn bare(text: &str) -> impl Iterator<Item = char> {
+    let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
+    visible.filter(|&c| !apostrophe(c))
+}
+
+/// What the general way makes of such a text, a byte at a time.
+fn fold_ascii(text: &[u8]) -> Folded {
+    let mut folded = Folded { joined: String::with_capacity(text.len() + 4), words: Vec::with_capacity(8) };
+    let mut open = false;
+    for &byte in text.iter().take(FOLD_CHARS_MAX) {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                folded.push(char::from(byte.to_ascii_lowercase()), open);
+                open = true;
+            }
+            b'\'' | b'`' => {}
+            b'\t'..=b'\r' => open = false,
+            // Invisible: it parts nothing.
+            0..=0x1F | 0x7F => {}
+            _ => open = false,
+        }
+    }
+    folded
+}
+
+/// No normal form changes it, alone or beside others of the kind, and lower case is that of ASCII.
+fn nothing_to_normalise(character: char) -> bool {
+    character.is_ascii() || ('\u{4E00}'..='\u{9FFF}').contains(&character)
+}
+
+fn words(plain: impl Iterator<Item = char>) -> Folded {
     let mut folded = Folded::default();
     // May a letter continue the last word, may a mark sit on it?
     let (mut open, mut seat) = (false, false);
-    let visible = text.chars().take(FOLD_CHARS_MAX).filter(|&c| c.is_whitespace() || !super::invisible(c));
-    let bare = visible.filter(|&c| !apostrophe(c)).nfkd().flat_map(char::to_lowercase);
-    let plain = bare.nfkd().filter(|&c| !(accent(c) || apostrophe(c))).nfc();
     for character in plain {
-        if is_combining_mark(character) {
+        if !nothing_to_normalise(character) && is_combining_mark(character) {
             if seat {
                 folded.push(character, true);
             }
@@ -132,7 +175,7 @@ impl Folded {
 
     /// Written (also) in Chinese characters.
     pub fn has_han(&self) -> bool {
-        self.joined.chars().any(han)
+        !self.joined.is_ascii() && self.joined.chars().any(han)
     }
 }
 

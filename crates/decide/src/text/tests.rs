@@ -105,6 +105,12 @@ proptest! {
     }
 
     #[test]
+    fn the_short_ways_lead_where_the_general_way_does(plain in "[\\x00-\\x7f]{0,30}", han in "[\\x00-\\x7f一-龥離電]{0,20}") {
+        prop_assert_eq!(fold(&plain), super::fold::in_general(&plain));
+        prop_assert_eq!(fold(&han), super::fold::in_general(&han));
+    }
+
+    #[test]
     fn any_two_texts_have_a_score_between_nothing_and_one(a in any::<String>(), b in any::<String>()) {
         let score = score_name(&a, &b);
         prop_assert!((0.0..=1.0).contains(&score));

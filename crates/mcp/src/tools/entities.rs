@@ -1,7 +1,10 @@
 //! `list_entities`: what can be addressed, filtered and in pages. Start at [`list_entities`].
 //! Invariant: `count` is the number of all matches, whatever the page.
 
-use decide::house::{Entity, EntityId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use decide::house::{Area, Entity, EntityId, House};
 use serde_json::{Map, Value, json};
 
 use super::answer::{reading, say};
@@ -20,9 +23,9 @@ pub const ARGUMENTS: [&str; 9] =
 
 struct Filter<'a> {
     domain: Option<String>,
-    area: Option<String>,
-    floor: Option<String>,
-    label: Option<String>,
+    areas: Option<BTreeSet<&'a str>>,
+    floors: Option<BTreeSet<&'a str>>,
+    labels: Option<BTreeSet<&'a str>>,
     state: Option<String>,
     query: Option<Query>,
     hidden: bool,
@@ -34,9 +37,9 @@ pub fn list_entities(view: &View<'_>, given: &Map<String, Value>) -> Result<Valu
     let folded = |key| Ok::<_, Value>(arguments.text(key)?.map(fold));
     let filter = Filter {
         domain: arguments.text("domain")?.map(str::to_lowercase),
-        area: folded("area")?,
-        floor: folded("floor")?,
-        label: folded("label")?,
+        areas: folded("area")?.map(|wanted| areas(view.house, &wanted)),
+        floors: folded("floor")?.map(|wanted| floors(view.house, &wanted)),
+        labels: folded("label")?.map(|wanted| labels(view.house, &wanted)),
         state: arguments.text("state")?.map(str::to_lowercase),
         query: arguments.text("query")?.map(Query::new),
         hidden: arguments.flag("include_hidden")?,
@@ -74,33 +77,23 @@ impl Filter<'_> {
         (self.hidden || !entity.info.hidden)
             && self.domain.as_ref().is_none_or(|domain| id.domain() == domain)
             && self.state.as_ref().is_none_or(|state| entity.value().unwrap_or("unavailable").to_lowercase() == *state)
-            && self.area.as_ref().is_none_or(|area| self.in_area(entity, area))
-            && self.floor.as_ref().is_none_or(|floor| self.on_floor(entity, floor))
-            && self.label.as_ref().is_none_or(|label| self.labelled(entity, label))
+            && self.areas.as_ref().is_none_or(|areas| self.in_area(entity, areas))
+            && self.floors.as_ref().is_none_or(|floors| self.on_floor(entity, floors))
+            && self.labels.as_ref().is_none_or(|labels| self.labelled(entity, labels))
             && self.query.as_ref().is_none_or(|query| self.called(query, id, entity))
     }
 
-    fn in_area(&self, entity: &Entity, wanted: &str) -> bool {
-        self.view.house.area_of(entity).is_some_and(|(id, area)| {
-            fold(id) == wanted || fold(&area.name) == wanted || area.aliases.iter().any(|alias| fold(alias) == wanted)
-        })
+    fn in_area(&self, entity: &Entity, areas: &BTreeSet<&str>) -> bool {
+        self.view.house.area_of(entity).is_some_and(|(id, _)| areas.contains(&**id))
     }
 
-    fn on_floor(&self, entity: &Entity, wanted: &str) -> bool {
+    fn on_floor(&self, entity: &Entity, floors: &BTreeSet<&str>) -> bool {
         let area = self.view.house.area_of(entity).map(|(_, area)| area);
-        area.and_then(|area| area.floor_id.as_ref()).is_some_and(|id| {
-            let floor = self.view.house.floors.get(id);
-            fold(id) == wanted
-                || floor.is_some_and(|floor| {
-                    fold(&floor.name) == wanted || floor.aliases.iter().any(|alias| fold(alias) == wanted)
-                })
-        })
+        area.and_then(|area| area.floor_id.as_deref()).is_some_and(|id| floors.contains(id))
     }
 
-    fn labelled(&self, entity: &Entity, wanted: &str) -> bool {
-        self.view.house.labels_of(entity).any(|id| {
-            fold(id) == wanted || self.view.house.labels.get(id).is_some_and(|label| fold(&label.name) == wanted)
-        })
+    fn labelled(&self, entity: &Entity, labels: &BTreeSet<&str>) -> bool {
+        self.view.house.labels_of(entity).any(|id| labels.contains(&**id))
     }
 
     fn called(&self, query: &Query, id: &EntityId, entity: &Entity) -> bool {
@@ -109,15 +102,7 @@ impl Filter<'_> {
 
     /// Why nothing was found, where the house has no such area or floor at all.
     fn unknown(&self) -> Option<&'static str> {
-        let house = self.view.house;
-        let area = |wanted: &String| {
-            house.areas.iter().any(|(id, area)| {
-                fold(id) == *wanted
-                    || fold(&area.name) == *wanted
-                    || area.aliases.iter().any(|alias| fold(alias) == *wanted)
-            })
-        };
-        self.area.as_ref().filter(|wanted| !area(wanted)).map(|_| {
+        self.areas.as_ref().filter(|areas| areas.is_empty()).map(|_| {
             say(
                 self.view.language,
                 "This house has no such area. home_overview lists the areas; query searches names.",
@@ -125,4 +110,29 @@ impl Filter<'_> {
             )
         })
     }
+}
+
+/// Ids of the areas of this name.
+fn areas<'a>(house: &'a House, wanted: &str) -> BTreeSet<&'a str> {
+    let called = |id: &str, area: &Area| named(wanted, id, &area.name, &area.aliases);
+    house.areas.iter().filter(|(id, area)| called(id, area)).map(|(id, _)| &**id).collect()
+}
+
+/// Ids of the floors of this name.
+fn floors<'a>(house: &'a House, wanted: &str) -> BTreeSet<&'a str> {
+    let called = |id: &str| match house.floors.get(id) {
+        Some(floor) => named(wanted, id, &floor.name, &floor.aliases),
+        None => named(wanted, id, "", &[]),
+    };
+    house.index.by_floor.keys().map(|id| &**id).filter(|id| called(id)).collect()
+}
+
+/// Ids of the labels of this name.
+fn labels<'a>(house: &'a House, wanted: &str) -> BTreeSet<&'a str> {
+    let called = |id: &str| named(wanted, id, house.labels.get(id).map_or("", |label| &label.name), &[]);
+    house.index.by_label.keys().map(|id| &**id).filter(|id| called(id)).collect()
+}
+
+fn named(wanted: &str, id: &str, name: &str, aliases: &[Arc<str>]) -> bool {
+    fold(id) == wanted || fold(name) == wanted || aliases.iter().any(|alias| fold(alias) == wanted)
 }

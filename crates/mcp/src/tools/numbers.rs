@@ -13,6 +13,12 @@ pub enum Scale {
 impl Scale {
     /// `°C`, `c`, `Fahrenheit`, `摄氏度`, ...
     pub fn parse(unit: &str) -> Option<Self> {
+        // As houses write it; a large one has thousands.
+        match unit {
+            "°C" => return Some(Self::Celsius),
+            "°F" => return Some(Self::Fahrenheit),
+            _ => {}
+        }
         let unit: String = unit.to_lowercase().chars().filter(|c| !matches!(c, '°' | 'º' | '˚' | ' ')).collect();
         match unit.as_str() {
             "c" | "℃" | "celsius" | "degc" | "摄氏" | "摄氏度" => Some(Self::Celsius),

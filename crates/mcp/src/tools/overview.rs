@@ -86,15 +86,16 @@ fn truncated(view: &View<'_>, rooms: &[Room<'_>], frame: &Map<String, Value>) ->
 
 fn gather<'a>(view: &View<'a>) -> (Vec<Room<'a>>, usize, Rollup) {
     let mut sums: BTreeMap<&str, Rollup> = BTreeMap::new();
-    let mut unassigned = 0;
     let mut whole = Rollup::default();
     for (id, entity) in view.visible() {
-        whole.add(view, id, entity);
-        match view.house.area_of(entity) {
-            Some((area, _)) => sums.entry(area).or_default().add(view, id, entity),
-            None => unassigned += 1,
-        }
+        let sum = match view.house.area_of(entity) {
+            Some((area, _)) => sums.entry(area).or_default(),
+            None => &mut whole,
+        };
+        sum.add(view, id, entity);
     }
+    let unassigned = whole.entities;
+    whole.take_in(sums.values());
     let limited = view.policy.scope != decide::gate::Scope::default();
     let mut rooms: Vec<Room<'a>> = (view.house.areas.iter())
         .map(|(id, area)| {

@@ -60,6 +60,17 @@ impl Rollup {
     }
 }
 
+impl Rollup {
+    /// What a house comes to is what its rooms come to; for light and climate nobody asks.
+    pub fn take_in<'a>(&mut self, rooms: impl Iterator<Item = &'a Self>) {
+        for room in rooms {
+            self.entities += room.entities;
+            self.security.take_in(&room.security);
+        }
+        self.security.sort();
+    }
+}
+
 /// A cover that, open, leaves the house open: by the person's class, else its own, none included.
 fn opens_the_house(view: &View<'_>, id: &EntityId, entity: &Entity) -> bool {
     let floor = || view.house.area_of(entity).and_then(|(_, area)| area.floor_id.as_deref());
@@ -159,6 +170,19 @@ impl Security {
             Some("on") => self.open.push(id.clone()),
             _ => self.uncertain.push(id.clone()),
         }
+    }
+
+    fn take_in(&mut self, room: &Self) {
+        self.locks += room.locks;
+        self.openings += room.openings;
+        let lists = [&mut self.unlocked, &mut self.open, &mut self.uncertain];
+        for (ids, more) in lists.into_iter().zip([&room.unlocked, &room.open, &room.uncertain]) {
+            ids.extend_from_slice(more);
+        }
+    }
+
+    fn sort(&mut self) {
+        [&mut self.unlocked, &mut self.open, &mut self.uncertain].into_iter().for_each(|ids| ids.sort());
     }
 
     pub fn secure(&self) -> bool {
