@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::attacks::{DECIDED, FAST};
 use super::client::Mcp;
 use super::houses::{TestHouse, each, states};
 use super::watcher::Watcher;
@@ -226,7 +227,7 @@ fn random_sequences_open_nothing() {
         house.reset().await;
         let world = world(house).await;
         let watcher = Watcher::start(house).await;
-        let mut mcp = Mcp::start_with(house, &[], "[gate]\nwrites_per_minute = 1000000\n").await;
+        let mut mcp = Mcp::start_with(house, &[], &format!("{FAST}{DECIDED}")).await;
         let mut dice = Dice(seed);
         let begun = Instant::now();
         let (mut sent, mut done) = (0u64, 0u64);
