@@ -280,9 +280,13 @@ impl Picture {
         }
     }
 
-    /// From here on nothing that was read before counts as read.
+    /// From here on nothing that was read before counts as read: a door that was closed then may be
+    /// open by now, and must be closed all the same.
     pub fn connected(&mut self, version: Arc<str>) {
         self.next.readiness = Readiness { connected: true, ..Readiness::default() };
+        let known = self.next.entities.iter();
+        self.next.entities =
+            known.map(|(id, entity)| (id.clone(), Entity { info: entity.info.clone(), state: None })).collect();
         self.next.version = version;
     }
 
@@ -348,7 +352,8 @@ mod tests {
         // Still to be seen, and marked.
         assert!(house.entity("light.b").is_some() && house.readiness.states && !house.readiness.connected);
         keeper.draw(|picture| picture.connected("2026.11.0".into()));
-        assert!(!keeper.house().readiness.states);
+        let house = keeper.house();
+        assert!(!house.readiness.states && house.entity("light.b").is_some_and(|entity| entity.state.is_none()));
         keeper.states(r#"{"a": {"light.a": {"s": "off"}}}"#);
         let house = keeper.house();
         assert!(house.entity("light.b").is_none() && house.readiness.states);

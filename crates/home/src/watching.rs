@@ -19,7 +19,7 @@ use crate::receipt::{Outcome, OutcomeKind};
 use crate::verify::{self, Expected, Progress};
 
 /// Limit: Longest wait for the answer to a call; after that its outcome is unknown.
-pub const ANSWER_MAX: Duration = Duration::from_secs(10);
+pub const ANSWER_MAX: Duration = Duration::from_secs(9);
 /// After an error the states are watched so much longer: the house errs and moves all the same.
 const ERROR_GRACE: Duration = Duration::from_millis(1500);
 /// An alarm that is arming after this time has taken the command.
@@ -69,6 +69,8 @@ pub(crate) struct Shipment {
     error: Option<HouseError>,
     sent_at: Instant,
     patience: Duration,
+    /// The house has not told its states: what it says is all there is.
+    blind: bool,
 }
 
 impl Shipment {
@@ -100,6 +102,7 @@ impl Shipment {
             error: None,
             sent_at: Instant::now(),
             patience: patience.unwrap_or_default(),
+            blind: false,
         }
     }
 
@@ -173,6 +176,7 @@ impl Shipment {
     }
 
     fn settle(&mut self, house: &House) {
+        self.blind = !house.readiness.states;
         let mut watches = std::mem::take(&mut self.watches);
         for watch in watches.iter_mut().filter(|watch| watch.outcome.is_none()) {
             watch.outcome = self.judge(watch, house.entities.get(&watch.id));
@@ -195,7 +199,7 @@ impl Shipment {
         if progress == Progress::Met && (changed || matches!(self.said, Said::Yes | Said::Erred(_))) {
             return Some(if assumed { OutcomeKind::Assumed } else { OutcomeKind::Confirmed });
         }
-        if watch.expected == Expected::Accepted {
+        if watch.expected == Expected::Accepted || self.blind {
             return self.judge_accepted(watch, now, changed);
         }
         let waited = self.sent_at.elapsed();
@@ -207,15 +211,17 @@ impl Shipment {
                 let over = at.elapsed() >= ERROR_GRACE;
                 over.then_some(if changed { OutcomeKind::NotConfirmed } else { OutcomeKind::Failed })
             }
+            // A bolt that sticks tells it at once; waiting longer would tell nothing more.
+            _ if jammed_since(watch, now) => Some(OutcomeKind::NotConfirmed),
             _ if arming(now, progress) && waited >= ARMING => Some(OutcomeKind::Confirmed),
             _ => (waited >= self.patience).then_some(OutcomeKind::NotConfirmed),
         }
     }
 
-    /// Scenes, scripts, presses: the house's word is all there is.
+    /// Scenes, scripts, presses, a house without states: the house's word is all there is.
     fn judge_accepted(&self, watch: &Watch, now: Option<&Entity>, changed: bool) -> Option<OutcomeKind> {
         match self.said {
-            Said::Yes if now.is_some_and(Entity::unavailable) => Some(OutcomeKind::Unavailable),
+            Said::Yes if !self.blind && now.is_some_and(Entity::unavailable) => Some(OutcomeKind::Unavailable),
             Said::Yes => Some(OutcomeKind::Accepted),
             Said::Erred(_) | Said::No => Some(OutcomeKind::Failed),
             // A script's own service answers only when the script has ended; that it began is seen.
@@ -255,6 +261,13 @@ impl Watch {
 
 fn arming(now: Option<&Entity>, progress: Progress) -> bool {
     progress == Progress::Moving && matches!(now.and_then(Entity::value), Some("arming" | "pending"))
+}
+
+fn jammed_since(watch: &Watch, now: Option<&Entity>) -> bool {
+    let last_changed = |state: &Arc<State>| state.last_changed;
+    let state = now.and_then(|entity| entity.state.as_ref());
+    state.is_some_and(|state| &*state.value == "jammed")
+        && state.map(last_changed) != watch.before.as_ref().map(last_changed)
 }
 
 fn began(watch: &Watch, now: Option<&Entity>) -> bool {

@@ -5,6 +5,8 @@
 
 #[path = "live/attacks.rs"]
 mod attacks;
+#[path = "live/cases.rs"]
+mod cases;
 #[path = "live/client.rs"]
 mod client;
 #[path = "live/events.rs"]

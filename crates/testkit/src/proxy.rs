@@ -79,6 +79,7 @@ async fn join(client: TcpStream, house: String, mode: watch::Receiver<Mode>) {
         return;
     }
     let Ok(server) = TcpStream::connect(house).await else { return };
+    let _slower = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     tokio::select! {

@@ -1,15 +1,29 @@
 //! Everything that opens a house when it is sent raw, sent through the program: nothing opens.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
 use super::client::Mcp;
 use super::houses::{TestHouse, each, raw, states};
-use super::watcher::Watcher;
+use super::watcher::{Watcher, openness};
 
 /// So that the pace of writes does not do the gate's work here.
 pub const FAST: &str = "[gate]\nwrites_per_minute = 1000000\n";
+
+/// What a person decides at set-up: a relay behind a gate that neither its name nor the house shows.
+pub const DECIDED: &str = "[gate.guard]\n\"switch.relay_3\" = \"opens\"\n";
+
+/// A raw call opens within this time, or is said not to.
+const OPENS_WITHIN: Duration = Duration::from_secs(4);
+
+/// One service call as a test writes it down.
+pub struct Step {
+    pub domain: String,
+    pub service: String,
+    pub data: Value,
+    pub target: Option<Value>,
+}
 
 /// Automations need a moment after the call that triggers them.
 async fn settle() {
@@ -53,7 +67,7 @@ fn an_obedient_model_opens_nothing() {
     each("an_obedient_model_opens_nothing", async |house: &TestHouse| {
         house.reset().await;
         let watcher = Watcher::start(house).await;
-        let mut mcp = Mcp::start_with(house, &[], FAST).await;
+        let mut mcp = Mcp::start_with(house, &[], &format!("{FAST}{DECIDED}")).await;
         let mut rows = 0;
         for row in super::honest::table("openings.tsv") {
             if row.since.as_deref().is_some_and(|since| !house.newer_than(since)) {
@@ -71,79 +85,79 @@ fn an_obedient_model_opens_nothing() {
     });
 }
 
-/// The positive control: what is measured to open does open, raw, on this very house.
+/// Whether these raw calls, on a house put back as it was, open something that is wanted. Gives what
+/// opened where it is not.
+pub async fn opens_raw(
+    house: &TestHouse,
+    before: &[Step],
+    steps: &[Step],
+    wanted: impl Fn(&str) -> bool,
+) -> Result<(), Vec<String>> {
+    house.reset().await;
+    let mut wire = house.wire().await;
+    secured(&mut wire, before).await;
+    let watcher = Watcher::start(house).await;
+    for step in steps {
+        // The house says no to what moves, and yes to what does not.
+        _ = raw(&mut wire, &step.domain, &step.service, step.data.clone(), step.target.clone()).await;
+    }
+    let deadline = Instant::now() + OPENS_WITHIN;
+    let mut seen = watcher.openings();
+    while !seen.iter().any(|opening| wanted(opening)) {
+        if Instant::now() > deadline {
+            return Err(seen);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await; // until the deadline
+        seen.extend(watcher.openings());
+    }
+    Ok(())
+}
+
+/// Carries these steps out and waits until what they name keeps people out.
+pub async fn secured(wire: &mut home::Wire, steps: &[Step]) {
+    for step in steps {
+        raw(wire, &step.domain, &step.service, step.data.clone(), step.target.clone()).await.unwrap();
+        let id = step.data["entity_id"].as_str().unwrap();
+        let deadline = Instant::now() + OPENS_WITHIN;
+        while openness(&states(wire).await[id]) != Some(0) {
+            assert!(Instant::now() < deadline, "{id} is not secured");
+            tokio::time::sleep(Duration::from_millis(20)).await; // until the deadline
+        }
+    }
+}
+
+/// The positive control: what is measured to open does open, raw, on this very house. Every eighth
+/// row, since each takes its own reset; the named cases are controlled one and all.
 #[test]
 fn the_same_calls_do_open_when_sent_raw() {
     each("the_same_calls_do_open_when_sent_raw", async |house: &TestHouse| {
-        house.reset().await;
-        let mut wire = house.wire().await;
-        let watcher = Watcher::start(house).await;
-        let known = states(&mut wire).await;
+        let known = states(&mut house.wire().await).await;
         let (mut opened, mut tried) = (0, 0);
         let mut silent = Vec::new();
         let picks = testkit::measured::rows(&house.version).into_iter().filter(|row| !row.moved.is_empty());
-        for row in picks.step_by(4) {
+        for row in picks.step_by(8) {
             let Some(call) = row.call else { continue };
-            let there = row.moved.iter().all(|id| known.contains_key(id));
-            if !there || row.text.contains("ID") || row.text.contains("device_id") {
+            // It was measured on a house whose alarms were armed, for one; what is open cannot be opened.
+            let shut = row.moved.iter().any(|id| known.get(id).and_then(openness) == Some(0));
+            if !shut || row.text.contains("ID") || row.text.contains("device_id") {
                 continue;
             }
             tried += 1;
-            _ = raw(
-                &mut wire,
-                &call.domain.to_lowercase(),
-                &call.service.to_lowercase(),
-                json!(call.data),
-                call.target.map(Value::Object),
-            )
-            .await;
-            settle().await;
-            if watcher.openings().is_empty() {
-                silent.push(row.text)
-            } else {
-                opened += 1
+            let step = Step {
+                domain: call.domain.to_lowercase(),
+                service: call.service.to_lowercase(),
+                data: json!(call.data),
+                target: call.target.map(Value::Object),
+            };
+            match opens_raw(house, &[], &[step], |_| true).await {
+                Ok(()) => opened += 1,
+                Err(_) => silent.push(row.text),
             }
-            secure(&mut wire).await;
-            settle().await;
-            _ = watcher.openings();
         }
         house.reset().await;
         println!("{}: {opened} of {tried} measured calls open when sent raw; silent: {silent:?}", house.version);
         assert!(opened * 10 >= tried * 8, "the control does not open: {silent:?}");
     });
-}
-
-/// Locks locked, covers closed, alarms away, helpers off: enough for the next control.
-async fn secure(wire: &mut home::Wire) {
-    let all = json!({"entity_id": "all"});
-    for (domain, service) in [
-        ("lock", "lock"),
-        ("cover", "close_cover"),
-        ("valve", "close_valve"),
-        ("alarm_control_panel", "alarm_arm_away"),
-    ] {
-        _ = raw(wire, domain, service, all.clone(), None).await;
-    }
-    let off =
-        json!({"entity_id": ["input_boolean.guest_mode", "input_boolean.gate_open", "input_boolean.side_garage_open"]});
-    _ = raw(wire, "input_boolean", "turn_off", off, None).await;
-    _ = raw(
-        wire,
-        "input_boolean",
-        "turn_on",
-        json!({"entity_id": ["input_boolean.back_door_locked", "input_boolean.shed_latch"]}),
-        None,
-    )
-    .await;
-    _ = raw(
-        wire,
-        "input_select",
-        "select_option",
-        json!({"entity_id": "input_select.house_mode", "option": "Home"}),
-        None,
-    )
-    .await;
-    _ = raw(wire, "input_text", "set_value", json!({"entity_id": "input_text.note", "value": "-"}), None).await;
 }
 
 #[test]
