@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod attacks;
+mod bodies;
 mod honest;
 mod matrix;
 mod properties;

@@ -1,5 +1,7 @@
 //! Small houses for the gate's tests, written as JSON. Start at [`Small`].
 
+use std::collections::BTreeSet;
+
 use decide::gate::{Call, Decision, Facts, InFlight, Origin, Policy, Problem, Verdict, judge};
 use decide::house::{EntityId, House};
 use serde_json::{Map, Value, json};
@@ -104,6 +106,25 @@ impl Small {
         self.judge(&call(name, data.clone())).unwrap_or_else(|problem| panic!("{name} {data}: {problem:?}"))
     }
 
+    /// The verdict and the codes of its reasons, `ask opens`, or the kind of problem that it is.
+    pub fn outcome(&self, call: &Call) -> String {
+        match self.judge(call) {
+            Ok(decision) => {
+                let codes: BTreeSet<String> = decision.reasons.iter().map(|reason| word(&reason.code)).collect();
+                let words = std::iter::once(word(&decision.verdict)).chain(codes);
+                words.collect::<Vec<_>>().join(" ")
+            }
+            Err(problem) => word(&serde_json::to_value(problem).unwrap()["problem"]),
+        }
+    }
+
+    /// Verdict and codes of a call are these.
+    #[track_caller]
+    pub fn gives(&self, name: &str, data: Value, expected: &str) -> &Self {
+        assert_eq!(self.outcome(&call(name, data.clone())), expected, "{name} {data}");
+        self
+    }
+
     #[track_caller]
     pub fn check(&self, name: &str, data: Value, expected: Verdict) -> &Self {
         match self.judge(&call(name, data.clone())) {
@@ -138,6 +159,11 @@ impl Small {
         }
         self
     }
+}
+
+/// A name of ours as it is written in an answer.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).unwrap().as_str().unwrap_or_default().to_owned()
 }
 
 pub fn call(name: &str, data: Value) -> Call {
