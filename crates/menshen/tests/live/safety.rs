@@ -206,7 +206,7 @@ fn calls_that_wait_for_their_effect_hold_up_no_move_toward_safety() {
 fn with_a_broken_configuration_or_a_full_disk_nothing_else_is_sent() {
     each("with_a_broken_configuration_or_a_full_disk_nothing_else_is_sent", async |house: &TestHouse| {
         house.reset().await;
-        for condition in CONDITIONS.iter().filter(|condition| condition.configuration != "") {
+        for condition in CONDITIONS.iter().filter(|condition| !condition.configuration.is_empty()) {
             let events = Events::calls(house).await;
             let mut mcp = Mcp::start_with(house, &[], condition.configuration).await;
             for (domain, service, id) in [
