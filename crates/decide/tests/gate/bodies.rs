@@ -97,9 +97,7 @@ fn each_device_action_is_the_service_that_it_stands_for() {
 
 #[test]
 fn a_device_action_carries_its_position_and_may_name_only_its_device() {
-    let position = |position: u8| {
-        json!({ "device_id": "d", "domain": "cover", "type": "set_position", "entity_id": "cover.garage", "position": position })
-    };
+    let position = |position: u8| json!({ "device_id": "d", "domain": "cover", "type": "set_position", "entity_id": "cover.garage", "position": position });
     check(position(0), "allow");
     check(position(1), "ask opens");
     check(json!({ "device_id": "lamp", "domain": "light", "type": "turn_on" }), "allow");
@@ -111,7 +109,8 @@ fn a_device_action_carries_its_position_and_may_name_only_its_device() {
 fn what_stands_beside_a_device_is_followed_too() {
     let all = json!({ "device_id": "d", "domain": "light", "type": "turn_on", "entity_id": "light.lamp", "then": [unlock()] });
     check(all, "ask opens");
-    let condition = json!({ "condition": "device", "device_id": "d", "domain": "lock", "type": "is_locked", "then": [unlock()] });
+    let condition =
+        json!({ "condition": "device", "device_id": "d", "domain": "lock", "type": "is_locked", "then": [unlock()] });
     check(condition, "ask opens");
     // A condition on a device, with nothing beside it, moves nothing.
     check(json!({ "condition": "device", "device_id": "d", "domain": "lock", "type": "unlock" }), "allow");
@@ -306,10 +305,11 @@ fn an_applied_scene_with_a_template_asks_whatever_it_names() {
 #[test]
 fn a_service_moves_only_entities_of_its_own_domain() {
     let area = |small: Small| {
-        small
-            .set("/areas/hall", json!({ "name": "Hall" }))
-            .info("lock.front", "area_id", json!("hall"))
-            .info("light.lamp", "area_id", json!("hall"))
+        small.set("/areas/hall", json!({ "name": "Hall" })).info("lock.front", "area_id", json!("hall")).info(
+            "light.lamp",
+            "area_id",
+            json!("hall"),
+        )
     };
     let run = |service: &str| {
         let step = json!({ "action": service, "target": { "area_id": "hall" } });
