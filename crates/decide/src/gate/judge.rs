@@ -36,7 +36,7 @@ pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision,
     let data = plain_data(call, row.filter(|_| script.is_none()))?;
     ready(facts, row, &data)?;
     let mut found = match &script {
-        Some(script) => Targets { direct: BTreeSet::from([script.clone()]), named: true, ..Targets::default() },
+        Some(script) => Targets { direct: BTreeSet::from([script.clone()]), ..Targets::default() },
         None => resolve::targets(facts.house, [Some(&call.data), call.target.as_ref()], Reading::Call)?,
     };
     settle(facts, &mut found, row, &domain)?;
@@ -180,13 +180,16 @@ fn settle(facts: &Facts<'_>, found: &mut Targets, row: Option<Row>, domain: &str
 const NEAREST_OF_MAX: usize = 5;
 const NAMED_MAX: usize = 50;
 
+/// Names this alike are worth showing.
+const NEAR_ENOUGH: f64 = 0.85;
+
 fn not_found(facts: &Facts<'_>, ids: Vec<String>) -> Problem {
     // Comparing is slow; a flood of names, or one without end, is not worth it.
     let compared: Vec<&String> = ids.iter().filter(|id| id.len() <= 255).take(NEAREST_OF_MAX).collect();
     let mut near: Vec<(f64, &EntityId)> = Vec::new();
     for id in facts.house.entities.keys().filter(|id| in_scope(facts, id)) {
         let close = compared.iter().map(|wanted| strsim::jaro_winkler(wanted, id.as_str())).fold(0.0, f64::max);
-        if close > 0.85 {
+        if close.total_cmp(&NEAR_ENOUGH).is_gt() {
             near.push((close, id));
         }
     }
@@ -384,7 +387,7 @@ pub fn proposals(facts: &Facts<'_>) -> Vec<(EntityId, &'static str)> {
             None if id.domain() == "button" && !entity.classes().any(|class| class == "identify") => {
                 out.push((id.clone(), "button"))
             }
-            None if beside_a_door(facts, entity.info.device_id.as_ref(), id) => out.push((id.clone(), "board")),
+            None if beside_a_door(facts, entity.info.device_id.as_ref()) => out.push((id.clone(), "board")),
             None if nameless(entity.info.names.first().map_or(id.object(), |name| name)) && id.domain() == "switch" => {
                 out.push((id.clone(), "nameless"))
             }
@@ -394,12 +397,10 @@ pub fn proposals(facts: &Facts<'_>) -> Vec<(EntityId, &'static str)> {
     out
 }
 
-fn beside_a_door(facts: &Facts<'_>, device: Option<&std::sync::Arc<str>>, id: &EntityId) -> bool {
+fn beside_a_door(facts: &Facts<'_>, device: Option<&std::sync::Arc<str>>) -> bool {
     let Some(ids) = device.and_then(|device| facts.house.index.by_device.get(device)) else { return false };
-    ids.iter().any(|other| {
-        other != id
-            && facts.house.entity(other.as_str()).is_some_and(|entity| super::entity::opens_house(facts, other, entity))
-    })
+    let opens = |entity, other| super::entity::opens_house(facts, other, entity);
+    ids.iter().any(|other| facts.house.entity(other.as_str()).is_some_and(|entity| opens(entity, other)))
 }
 
 /// "Relay 3", "Switch 1", "channel 2": a name that says nothing of what hangs on it.
@@ -408,26 +409,9 @@ fn nameless(name: &str) -> bool {
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let generic = |word: &&str| {
         matches!(
-            *word,
-            "relay"
-                | "switch"
-                | "channel"
-                | "output"
-                | "out"
-                | "ch"
-                | "l1"
-                | "l2"
-                | "l3"
-                | "l4"
-                | "继电器"
-                | "开关"
-                | "通道"
-        ) || word.bytes().all(|b| b.is_ascii_digit())
-            || word.trim_end_matches(|c: char| c.is_ascii_digit()).len() < word.len()
-                && matches!(
-                    word.trim_end_matches(|c: char| c.is_ascii_digit()),
-                    "relay" | "switch" | "channel" | "output" | "ch" | "继电器" | "开关" | "通道"
-                )
+            word.trim_end_matches(|c: char| c.is_ascii_digit()),
+            "" | "relay" | "switch" | "channel" | "output" | "out" | "ch" | "l" | "继电器" | "开关" | "通道"
+        )
     };
     !words.is_empty() && words.iter().all(generic)
 }

@@ -4,7 +4,12 @@
 
 mod attacks;
 mod bodies;
+mod calls;
+mod guards;
 mod honest;
 mod matrix;
+mod moves;
 mod properties;
 mod small;
+mod states;
+mod targets;

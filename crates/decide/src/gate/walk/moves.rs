@@ -19,18 +19,14 @@ const SAFE: Fate = Fate::Send { toward_safety: true };
 
 /// An entity without any state: only a lock or a close is sent on trust in its domain.
 pub(super) fn without_state(walk: &mut Walk<'_>, kind: Kind, action: &Action<'_>, id: &EntityId) -> Fate {
-    let fate = match kind {
+    code(walk, action, id);
+    match kind {
         Kind::Lock(LockMove::Lock) | Kind::Cover(CoverMove::Close) | Kind::Valve(CoverMove::Close) => SAFE,
         _ => {
             walk.asks(ReasonCode::NoState, action, Some(id), None);
             SEND
         }
-    };
-    code(walk, action, id);
-    if fate == SAFE {
-        walk.secures += 1;
     }
-    fate
 }
 
 /// Codes come from the operator's sealed store, never from a model.
