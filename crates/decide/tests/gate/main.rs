@@ -10,6 +10,7 @@ mod honest;
 mod matrix;
 mod moves;
 mod properties;
+mod sentences;
 mod small;
 mod states;
 mod targets;
