@@ -138,6 +138,10 @@ mod tests {
             "unlock",
             "Gate2",
             "GATE",
+            "Gate light relay",
+            "Garage lamp opener",
+            "开门灯",
+            "車庫閘",
         ] {
             check(name, true);
         }
@@ -167,9 +171,23 @@ mod tests {
             "门铃",
             "Doorbell",
             "Locksley",
+            "Garage lamp",
+            "Gate lights",
+            "大门灯",
+            "車庫燈",
             "",
         ] {
             check(name, false);
+        }
+    }
+
+    #[test]
+    fn what_gets_hot_is_seen_by_its_name() {
+        for name in ["Oven", "kitchen-stove", "Hob 2", "COOKTOP", "hotplate", "烤箱", "电磁炉", "燃气灶"] {
+            assert!(hints_at_heat(name), "{name}");
+        }
+        for name in ["Kettle", "Coven", "hobby", "stoves", "冰箱", ""] {
+            assert!(!hints_at_heat(name), "{name}");
         }
     }
 }
