@@ -1,6 +1,6 @@
 //! The gate from outside: what must not pass, what must, what was measured, what holds for any call.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod attacks;
 mod bodies;
