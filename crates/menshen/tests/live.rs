@@ -11,6 +11,8 @@ mod cases;
 mod client;
 #[path = "live/events.rs"]
 mod events;
+#[path = "live/exhaustion.rs"]
+mod exhaustion;
 #[path = "live/honest.rs"]
 mod honest;
 #[path = "live/houses.rs"]
