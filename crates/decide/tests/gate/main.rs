@@ -12,6 +12,7 @@ mod matrix;
 mod moves;
 mod properties;
 mod roads;
+mod second;
 mod sentences;
 mod services;
 mod small;
