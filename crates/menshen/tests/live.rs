@@ -5,6 +5,8 @@
 
 #[path = "live/attacks.rs"]
 mod attacks;
+#[path = "live/changing.rs"]
+mod changing;
 #[path = "live/client.rs"]
 mod client;
 #[path = "live/events.rs"]
