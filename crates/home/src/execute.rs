@@ -14,6 +14,7 @@ use decide::house::{EntityId, House, Response};
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
+use crate::audit::recorded;
 use crate::connection::Shared;
 use crate::endpoint::Token;
 use crate::error::{Cause, ErrorCode, HouseError};
@@ -220,8 +221,8 @@ async fn log_intent(shared: &Shared, permit: &Permit) -> Result<u64, HouseError>
     let plan = permit.plan();
     let mut sends = json!(plan.sends);
     for send in sends.as_array_mut().into_iter().flatten() {
-        if let Some(code) = send.pointer_mut("/data/code") {
-            *code = "…".into();
+        if let Some(data) = send.get_mut("data") {
+            *data = recorded(data);
         }
     }
     let line = json!({ "origin": permit.origin(), "sends": sends, "done": plan.done, "ignored": plan.ignored });
