@@ -51,6 +51,8 @@ pub enum Cause {
     Audit,
     /// The house does not know this command or service.
     UnknownCommand,
+    /// The house was changed while it was being judged, and has not been read again.
+    Changed,
     /// A command that changes something was asked of a reader.
     NotARead,
     /// The house answered with an error of its own.
@@ -186,6 +188,10 @@ fn sentence(code: ErrorCode, cause: Cause, detail: &str, language: Language) -> 
         (Cause::UnknownCommand, _) => {
             ("This Home Assistant does not know that: {}.", "这个版本的 Home Assistant 不认识该命令：{}。")
         }
+        (Cause::Changed, _) => (
+            "The house was changed just now and is being read again: {}. Nothing was sent; try again in a few seconds.",
+            "这个家的设置刚刚有改动，正在重新读取：{}。没有发送任何操作；请过几秒再试。",
+        ),
         (Cause::NotARead, _) => {
             ("Only reading commands are possible here, and this is none: {}.", "这里只能执行读取命令：{}。")
         }

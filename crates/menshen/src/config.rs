@@ -113,7 +113,7 @@ fn read(path: &Path) -> Result<File> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(File::default()),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    toml::from_str(&text).with_context(|| format!("cannot understand {}", path.display()))
+    toml::from_str(&text).map_err(|error| edit::not_understood(path, &text, error.message(), error.span()))
 }
 
 /// Standing grants of the seed's variable: comma separated, per entity.
@@ -154,4 +154,29 @@ pub fn default_path() -> PathBuf {
 /// `~/.local/state/menshen`: audit and pins.
 pub fn state_folder() -> PathBuf {
     folder("XDG_STATE_HOME", ".local/state")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_told_without_the_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("menshen.toml");
+        for text in [
+            "[codes]\n\"lock.front\" = 48151623\n",
+            "[codes]\n\"no id\" = \"48151623\"\n",
+            "codes = \"48151623\"\n",
+            "house = \"48151623\"\n",
+            "[house]\ntoken = 48151623\n",
+            "[house]\ninsecure = \"48151623\"\n",
+            "[house]\ntokn = \"48151623\"\n",
+            "[house.token]\nx = \"48151623\"\n",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = format!("{:#}", read(&path).err().unwrap());
+            assert!(!error.contains("48151623") && error.contains("line "), "{text}: {error}");
+        }
+    }
 }

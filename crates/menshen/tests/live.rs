@@ -7,6 +7,8 @@
 mod attacks;
 #[path = "live/cases.rs"]
 mod cases;
+#[path = "live/changing.rs"]
+mod changing;
 #[path = "live/client.rs"]
 mod client;
 #[path = "live/events.rs"]

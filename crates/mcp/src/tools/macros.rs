@@ -17,7 +17,7 @@ use super::row::candidate;
 use super::view::View;
 use crate::desk::{Desk, loaded};
 
-mod would;
+pub(super) mod would;
 
 /// Limit: macros told at once; a house with more pages through list_entities.
 const MACROS_MAX: usize = 300;

@@ -25,7 +25,8 @@ impl McpCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
         let mut config = Config::load(options);
         config.policy.scope.read_only |= self.read_only;
-        let house = config.settings.url.as_deref().unwrap_or("not set (HOME_ASSISTANT_URL)");
+        let house = config.settings.url.as_deref().map(home::without_secrets);
+        let house = house.unwrap_or_else(|| "not set (HOME_ASSISTANT_URL)".to_owned());
         let notes = [format!("house {house}")].into_iter().chain(config.broken.clone()).collect();
         let connection = Connection::start(config.settings.clone());
         let policy = mcp::SharedPolicy::new(hold_macros(&config));
