@@ -83,7 +83,9 @@ mod tests {
     fn a_broken_file_is_told_by_its_line_and_never_by_what_stands_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("menshen.toml");
-        for broken in ["token = \"{}", "token = {}", "token = \"{}\"\ntoken = \"{}\"", "{}", "= \"{}\"", "a = \"{}\" \"{}\""] {
+        for broken in
+            ["token = \"{}", "token = {}", "token = \"{}\"\ntoken = \"{}\"", "{}", "= \"{}\"", "a = \"{}\" \"{}\""]
+        {
             let text = format!("[house]\n{}\n", broken.replace("{}", SECRET));
             std::fs::write(&path, &text).unwrap();
             let error = format!("{:#}", change(&path, Vec::new()).unwrap_err());
