@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::pace::{CALLS_AT_ONCE_MAX, Pace};
+use crate::pace::{CALLS_AT_ONCE_MAX, CALLS_WAITING_MAX, Pace};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
@@ -64,6 +64,7 @@ pub struct Desk {
     pub(crate) pace: Arc<Pace>,
     refusals: Arc<Refusals>,
     pub(crate) room: Arc<Semaphore>,
+    pub(crate) waiting: Arc<Semaphore>,
     pub language: Language,
     /// Who wants what comes in at this desk.
     pub origin: Origin,
@@ -89,6 +90,7 @@ impl Desk {
             pace: Arc::default(),
             refusals: Arc::default(),
             room: Arc::new(Semaphore::new(CALLS_AT_ONCE_MAX)),
+            waiting: Arc::new(Semaphore::new(CALLS_WAITING_MAX)),
             language,
             origin: Origin::Model,
             version,
