@@ -2,7 +2,7 @@
 //! how far all that is followed.
 
 use super::small::{Small, id, on, unlock};
-use decide::gate::{Language, Verdict};
+use decide::gate::{Grant, Language, Verdict};
 use decide::house::EntityId;
 use serde_json::{Value, json};
 
@@ -122,6 +122,15 @@ fn a_chain_is_followed_so_far_and_asks_beyond() {
     };
     assert_eq!(rooms(34), "allow");
     assert_eq!(rooms(35), "ask opaque_body");
+}
+
+#[test]
+fn a_macro_that_runs_itself_is_followed_once_whatever_is_granted() {
+    let again = json!([lamp(), { "action": "script.turn_on", "target": { "entity_id": "script.again" } }]);
+    let small = Small::new().script("again", again);
+    small.gives("script.again", json!({}), "allow");
+    let granted = small.policy(|policy| _ = policy.grants.insert(id("lock.front"), Grant::default()));
+    granted.gives("script.again", json!({}), "allow");
 }
 
 #[test]

@@ -55,7 +55,7 @@ const ASK: &str = "
     alarm_control_panel.alarm_arm_custom_bypass alarm_control_panel.alarm_disarm alarm_control_panel.alarm_trigger
     camera.turn_off camera.disable_motion_detection camera.snapshot camera.record camera.play_stream image.snapshot
     update.install update.skip persistent_notification.dismiss persistent_notification.dismiss_all
-    light.apply_magic fan.reset_filter";
+    light.apply_magic fan.reset_filter tts.clear_cache";
 
 const REFUSE: &str = "
     scene.apply scene.create scene.delete scene.reload script.reload automation.reload light.reload
