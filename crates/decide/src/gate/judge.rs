@@ -321,7 +321,7 @@ fn granted(facts: &Facts<'_>, reason: &Reason) -> Granted {
     {
         let body = grant.body.as_deref();
         return match body {
-            Some(body) if body != fingerprint(facts.house, entity) => Granted::Changed(entity.clone()),
+            Some(body) if fingerprint(facts.house, entity).as_deref() != Some(body) => Granted::Changed(entity.clone()),
             _ => Granted::Yes,
         };
     }
@@ -333,20 +333,32 @@ fn granted(facts: &Facts<'_>, reason: &Reason) -> Granted {
 }
 
 /// Hash of a macro's body and of every body that it reaches, for pinning a grant to what was seen.
-pub fn fingerprint(house: &House, id: &EntityId) -> String {
+/// Nothing where it, or a script in it, cannot be read: what was not seen cannot be held to. A scene of
+/// which only the members are known is held to its members.
+pub fn fingerprint(house: &House, id: &EntityId) -> Option<String> {
     let (policy, in_flight) = (super::Policy::default(), super::InFlight::default());
     let facts = Facts { house, policy: &policy, in_flight: &in_flight, now: 0 };
     let mut walk = Walk::new(&facts, Origin::System);
     let empty = Map::new();
     walk.body(&Action { domain: "script", service: "turn_on", data: &empty, templated: false }, id);
     let mut hash = Sha256::new();
-    for id in walk.seen() {
-        if let Some(Body::Config(config)) = house.bodies.of(id) {
-            hash.update(id.as_str());
-            hash.update(config.to_string());
+    for seen in walk.seen() {
+        match (house.bodies.of(seen), seen.domain()) {
+            (Some(Body::Config(config)), _) => {
+                hash.update(seen.as_str());
+                hash.update(config.to_string());
+            }
+            (_, "scene") => {
+                hash.update(seen.as_str());
+                let members: BTreeSet<EntityId> = house.entity(seen.as_str())?.members().collect();
+                members.iter().for_each(|member| hash.update(format!(" {member}")));
+            }
+            (_, "script") => return None,
+            _ if seen == id => return None,
+            _ => hash.update(seen.as_str()),
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Whether some plain move on this one entity would hit the gate.

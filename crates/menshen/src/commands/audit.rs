@@ -78,7 +78,7 @@ impl AuditCommand {
 /// A line as a terminal may show it: a model wrote parts of it, and JSON leaves some characters as
 /// they are that move the cursor or turn the text around. They are shown by their numbers, as JSON
 /// has them, so that the line stays the same JSON.
-fn harmless(line: &str) -> String {
+pub fn harmless(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for character in line.chars() {
         // What `clean` would take out of a text.

@@ -162,7 +162,8 @@ fn as_json(outcome: &Result<Decision, Problem>, language: Language) -> Value {
 }
 
 fn print(call: &Call, outcome: &Result<Decision, Problem>, language: Language) {
-    println!("{}.{} {}", call.domain, call.service, Value::Object(call.data.clone()));
+    let told = format!("{}.{} {}", call.domain, call.service, Value::Object(call.data.clone()));
+    println!("{}", super::audit::harmless(&told));
     let decision = match outcome {
         Ok(decision) => decision,
         Err(problem) => {
@@ -242,7 +243,10 @@ impl Set {
                 if matches!(id.domain(), "scene" | "script" | "automation") {
                     let (connection, house) = super::connect(config).await?;
                     connection.close().await;
-                    grant.insert("body", decide::gate::fingerprint(&house, id).into());
+                    let seen = decide::gate::fingerprint(&house, id).with_context(|| {
+                        format!("{id} cannot be read, so the permission could not be held to what it does; set HOME_ASSISTANT_READING_TOKEN, an administrator's")
+                    })?;
+                    grant.insert("body", seen.into());
                 }
                 one(GRANTS, Some(toml_edit::value(grant)))
             }

@@ -65,7 +65,14 @@ async fn pin_when_ready(connection: Connection, shared: mcp::SharedPolicy, confi
     };
     let mut policy = (*shared.get()).clone();
     match pin(&house, &mut policy, &config.from_environment, &state_folder()) {
-        Ok(()) => shared.set(policy),
+        Ok(unread) => {
+            shared.set(policy);
+            for id in unread {
+                eprintln!(
+                    "menshen: {id} stays closed: it cannot be read with this token, so the permission cannot be held to what it does; set HOME_ASSISTANT_READING_TOKEN, an administrator's"
+                );
+            }
+        }
         Err(error) => eprintln!("menshen: {error:#}; the granted macros stay closed"),
     }
 }
