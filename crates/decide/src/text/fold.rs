@@ -46,22 +46,30 @@ fn bare(text: &str) -> impl Iterator<Item = char> {
 
 /// What the general way makes of such a text, a byte at a time.
 fn fold_ascii(text: &[u8]) -> Folded {
-    let mut folded = Folded { joined: String::with_capacity(text.len() + 4), words: Vec::with_capacity(8) };
-    let mut open = false;
+    let (mut joined, mut words) = (Vec::with_capacity(text.len() + 4), Vec::with_capacity(8));
+    let mut begun = None;
     for &byte in text.iter().take(FOLD_CHARS_MAX) {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-                folded.push(char::from(byte.to_ascii_lowercase()), open);
-                open = true;
+        if byte.is_ascii_alphanumeric() {
+            if begun.is_none() {
+                if byte.is_ascii_digit() && joined.last().is_some_and(u8::is_ascii_digit) {
+                    joined.push(b' ');
+                }
+                begun = Some(joined.len());
             }
-            b'\'' | b'`' => {}
-            b'\t'..=b'\r' => open = false,
-            // Invisible: it parts nothing.
-            0..=0x1F | 0x7F => {}
-            _ => open = false,
+            joined.push(byte.to_ascii_lowercase());
+        } else if parts(byte)
+            && let Some(start) = begun.take()
+        {
+            words.push((start, joined.len()));
         }
     }
-    folded
+    words.extend(begun.map(|start| (start, joined.len())));
+    Folded { joined: String::from_utf8(joined).unwrap_or_default(), words }
+}
+
+/// Apostrophes and what cannot be seen part no words.
+fn parts(byte: u8) -> bool {
+    !matches!(byte, b'\'' | b'`' | 0..=0x08 | 0x0E..=0x1F | 0x7F)
 }
 
 /// No normal form changes it, alone or beside others of the kind, and lower case is that of ASCII.

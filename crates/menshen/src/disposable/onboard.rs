@@ -80,13 +80,15 @@ pub async fn running(wire: &mut Wire) -> Result<()> {
     }
 }
 
-/// Waits until the entities without meaning are there. While they come, the house may be deaf for seconds.
-pub async fn grown(rest: &Rest, count: u32) -> Result<()> {
+/// Waits until the entities without meaning are there, and gives a new socket: while they come, the
+/// house may be deaf for seconds, and gives up a socket that answers none of its pings.
+pub async fn grown(rest: &Rest, count: u32) -> Result<Wire> {
     let begun = Instant::now();
     loop {
         let state = rest.send(Method::GET, "/api/states/bulk_home.entities", None).await.unwrap_or_default();
         if state["state"].as_str().and_then(|state| state.parse().ok()) == Some(count) {
-            return Ok(());
+            let endpoint = Endpoint::parse(&rest.base, Tls::SystemRoots)?;
+            return Ok(Wire::open(&endpoint, &Token::new(&rest.token)).await?);
         }
         if begun.elapsed() > Duration::from_secs(RUNNING_SECS_MAX) {
             bail!("the house has not made its {count} further entities after {RUNNING_SECS_MAX} s");

@@ -129,7 +129,7 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
     onboard::running(&mut wire).await?;
     if arguments.bulk > 0 {
         progress.step(&format!("making {} further entities", arguments.bulk));
-        onboard::grown(&rest, arguments.bulk).await?;
+        wire = onboard::grown(&rest, arguments.bulk).await?;
     }
     progress.step("seeding floors, rooms, names and what Assist may see");
     let seed = seed::seed(&rest, &mut wire).await?;
