@@ -147,8 +147,8 @@ fn sentence(code: ErrorCode, cause: Cause, detail: &str, language: Language) -> 
             "{} 上没有程序在监听。请确认 Home Assistant 正在运行，端口是否正确（默认 8123）。",
         ),
         (Cause::Tls, _) => (
-            "The secure connection failed: {}. For a certificate of your own name its CA file; for a house without TLS use http://.",
-            "安全连接失败：{}。若使用自签证书，请指定 CA 文件；若没有启用 TLS，请改用 http://。",
+            "The secure connection failed: {}. For a certificate of your own set HOME_ASSISTANT_CA_FILE; for a house without TLS begin the address with http://.",
+            "安全连接失败：{}。若使用自签证书，请设置 HOME_ASSISTANT_CA_FILE；若没有启用 TLS，请改用 http:// 开头的地址。",
         ),
         (Cause::Timeout, _) => (
             "The house did not answer in time: {}. Check the network and whether Home Assistant is frozen.",
