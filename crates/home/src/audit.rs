@@ -20,9 +20,11 @@ use crate::error::{Cause, ErrorCode, HouseError};
 
 mod chain;
 mod file;
+mod recorded;
 
 pub use chain::{Checked, Flaw, verify};
 use file::AuditFile;
+pub use recorded::{RECORDED_CHARS_MAX, recorded};
 
 /// Limit: A file larger than this is put aside and a new one begun, its first line chained to the last.
 pub const AUDIT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;

@@ -161,9 +161,33 @@ impl Connection {
     /// in order, so its next answer stands behind every earlier change.
     pub async fn caught_up(&self, at_most: Duration) -> Arc<House> {
         if let Some(links) = self.shared.links.load_full() {
-            let _late = tokio::time::timeout(at_most, links.acting.command("auth/current_user", Value::Null)).await;
+            let heard = |link: Arc<crate::link::Link<crate::links::Topic>>| async move {
+                link.command("auth/current_user", Value::Null).await.map(drop)
+            };
+            // States come by the one, registries and reloads by the other, where there are two.
+            let both = async {
+                match Arc::ptr_eq(&links.acting, &links.reading) {
+                    true => heard(links.acting.clone()).await,
+                    false => tokio::try_join!(heard(links.acting.clone()), heard(links.reading.clone())).map(drop),
+                }
+            };
+            let _late = tokio::time::timeout(at_most, both).await;
         }
         self.house()
+    }
+
+    /// Waits until every change of bodies, registries and relays that was heard of is in the picture.
+    /// Usually there is none, and this returns at once.
+    pub async fn settled(&self, deadline: Duration) -> Result<Arc<House>, HouseError> {
+        let changes = &self.shared.keeper.changes;
+        if !changes.is_settled() && tokio::time::timeout(deadline, changes.settled()).await.is_err() {
+            return Err(execute::changed());
+        }
+        Ok(self.house())
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.shared.keeper.changes.is_settled()
     }
 
     /// Guarded covers that were sent a command and have not answered yet.

@@ -75,18 +75,19 @@ impl Endpoint {
         }
         let bad = |why: String| HouseError::new(ErrorCode::BadUrl, Cause::Malformed, why);
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-        let base = Url::parse(&full).map_err(|error| bad(format!("`{text}` ({error})")))?;
+        let shown = without_secrets(text);
+        let base = Url::parse(&full).map_err(|error| bad(format!("`{shown}` ({error})")))?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(bad(format!("`{}` is neither http nor https", base.scheme())));
         }
         if base.host_str().is_none_or(str::is_empty) {
-            return Err(bad(format!("`{text}` names no host")));
+            return Err(bad(format!("`{shown}` names no host")));
         }
         if !base.username().is_empty() || base.password().is_some() {
             return Err(bad("it holds a user name or password; the token belongs in its own setting".into()));
         }
         if base.query().is_some() || base.fragment().is_some() {
-            return Err(bad(format!("`{text}` has a query or fragment")));
+            return Err(bad(format!("`{shown}` has a query or fragment")));
         }
         let tls = Arc::new(client_config(base.scheme() == "https", &tls)?);
         Ok(Self { base, tls })
@@ -140,6 +141,15 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Endpoint({})", self.base)
     }
+}
+
+/// An address as it may be shown: without user, password, query and fragment.
+pub fn without_secrets(text: &str) -> String {
+    let plain = text.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = plain.split_once("://").map_or(("", plain), |(scheme, rest)| (scheme, rest));
+    // A password may hold a slash that nobody wrote as it should be.
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") }
 }
 
 /// Reading the system's roots takes tens of milliseconds, so plain http goes without.
@@ -234,6 +244,22 @@ mod tests {
     fn check(text: &str, websocket: &str) {
         let endpoint = Endpoint::parse(text, Tls::Insecure).unwrap();
         assert_eq!(endpoint.websocket_url(), websocket);
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_a_secret() {
+        for text in [
+            "http://user:SECRET@house:8123",
+            "http://house:8123?token=SECRET",
+            "http://house:8123#SECRET",
+            "user:SECRET@house:8123",
+            "http://user:SEC/SECRET@house:8123",
+        ] {
+            let shown = without_secrets(text);
+            assert!(shown.ends_with("house:8123") && !shown.contains("SECRET"), "{text}: {shown}");
+            let error = Endpoint::parse(text, Tls::SystemRoots).unwrap_err();
+            assert!(!error.message.contains("SECRET"), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub enum Cause {
     Audit,
     /// The house does not know this command or service.
     UnknownCommand,
+    /// The house was changed while it was being judged, and has not been read again.
+    Changed,
     /// A command that changes something was asked of a reader.
     NotARead,
     /// The house answered with an error of its own.
@@ -145,8 +147,8 @@ fn sentence(code: ErrorCode, cause: Cause, detail: &str, language: Language) -> 
             "{} 上没有程序在监听。请确认 Home Assistant 正在运行，端口是否正确（默认 8123）。",
         ),
         (Cause::Tls, _) => (
-            "The secure connection failed: {}. For a certificate of your own name its CA file; for a house without TLS use http://.",
-            "安全连接失败：{}。若使用自签证书，请指定 CA 文件；若没有启用 TLS，请改用 http://。",
+            "The secure connection failed: {}. For a certificate of your own set HOME_ASSISTANT_CA_FILE; for a house without TLS begin the address with http://.",
+            "安全连接失败：{}。若使用自签证书，请设置 HOME_ASSISTANT_CA_FILE；若没有启用 TLS，请改用 http:// 开头的地址。",
         ),
         (Cause::Timeout, _) => (
             "The house did not answer in time: {}. Check the network and whether Home Assistant is frozen.",
@@ -186,6 +188,10 @@ fn sentence(code: ErrorCode, cause: Cause, detail: &str, language: Language) -> 
         (Cause::UnknownCommand, _) => {
             ("This Home Assistant does not know that: {}.", "这个版本的 Home Assistant 不认识该命令：{}。")
         }
+        (Cause::Changed, _) => (
+            "The house was changed just now and is being read again: {}. Nothing was sent; try again in a few seconds.",
+            "这个家的设置刚刚有改动，正在重新读取：{}。没有发送任何操作；请过几秒再试。",
+        ),
         (Cause::NotARead, _) => {
             ("Only reading commands are possible here, and this is none: {}.", "这里只能执行读取命令：{}。")
         }

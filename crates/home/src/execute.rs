@@ -1,8 +1,9 @@
 //! The one way to change the house: a permit is logged, sent, and watched until the states show it.
 //!
 //! Start at [`execute`]. Invariants: the intent is in the audit before anything goes out (but for moves
-//! toward safety, which nothing may stop); nothing is ever sent twice; what the house answers does not
-//! decide the outcome, its states do.
+//! toward safety, which nothing may stop); what changed between judging and sending is not sent but
+//! judged again; nothing is ever sent twice; what the house answers does not decide the outcome, its
+//! states do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,9 +14,10 @@ use decide::house::{EntityId, House, Response};
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
+use crate::audit::recorded;
 use crate::connection::Shared;
 use crate::endpoint::Token;
-use crate::error::{Cause, HouseError};
+use crate::error::{Cause, ErrorCode, HouseError};
 use crate::link::{Link, Missed, body};
 use crate::links::Topic;
 use crate::receipt::{Outcome, OutcomeKind, Receipt};
@@ -36,7 +38,12 @@ pub(crate) async fn execute(shared: &Arc<Shared>, permit: Permit) -> Receipt {
     for (ids, outcome) in [(&plan.done, OutcomeKind::Done), (&plan.ignored, OutcomeKind::Ignored)] {
         receipt.outcomes.extend(ids.iter().map(|id| unsent(&before, id, outcome)));
     }
+    let count = shared.keeper.changes.count();
     let intent = log_intent(shared, &permit).await;
+    // The disk took its time: what was judged must still be what is there.
+    let still = count == shared.keeper.changes.count() && shared.keeper.changes.is_settled();
+    let number = intent.as_ref().copied().unwrap_or_default();
+    let intent = intent.and_then(|_| if still { Ok(()) } else { Err(changed()) });
     let mut sends: Vec<&Send> = plan.sends.iter().collect();
     if let Err(error) = &intent {
         sends.retain(|send| send.toward_safety);
@@ -46,13 +53,17 @@ pub(crate) async fn execute(shared: &Arc<Shared>, permit: Permit) -> Receipt {
             receipt.error = Some(error.clone());
         }
     }
-    let intent = intent.unwrap_or_default();
     if !sends.is_empty() {
-        carry_out(shared, &sends, intent, &mut receipt).await;
+        carry_out(shared, &sends, number, &mut receipt).await;
     }
-    let result = json!({ "intent": intent, "outcomes": receipt.outcomes, "error": receipt.error });
+    let result = json!({ "intent": number, "outcomes": receipt.outcomes, "error": receipt.error });
     shared.audit.note("result", result);
     receipt
+}
+
+/// A script, a scene, an automation or a registry is another one than was judged.
+pub(crate) fn changed() -> HouseError {
+    HouseError::new(ErrorCode::CallFailed, Cause::Changed, "a script, scene, automation, label or area")
 }
 
 /// Sends all, in order, then watches all at once.
@@ -210,8 +221,8 @@ async fn log_intent(shared: &Shared, permit: &Permit) -> Result<u64, HouseError>
     let plan = permit.plan();
     let mut sends = json!(plan.sends);
     for send in sends.as_array_mut().into_iter().flatten() {
-        if let Some(code) = send.pointer_mut("/data/code") {
-            *code = "…".into();
+        if let Some(data) = send.get_mut("data") {
+            *data = recorded(data);
         }
     }
     let line = json!({ "origin": permit.origin(), "sends": sends, "done": plan.done, "ignored": plan.ignored });
@@ -226,7 +237,7 @@ async fn log_intent(shared: &Shared, permit: &Permit) -> Result<u64, HouseError>
     // What cannot wait does not wait for a disk that hangs; the line is still written when it can.
     match timeout(SAFETY_AUDIT, append).await {
         Ok(result) => result,
-        Err(_) => Err(HouseError::new(crate::ErrorCode::CallFailed, Cause::Audit, "the disk is slow")),
+        Err(_) => Err(HouseError::new(ErrorCode::CallFailed, Cause::Audit, "the disk is slow")),
     }
 }
 

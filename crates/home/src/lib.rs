@@ -32,7 +32,7 @@ pub mod wire;
 
 pub use audit::Audit;
 pub use connection::{Connection, Settings};
-pub use endpoint::{Endpoint, Tls, Token};
+pub use endpoint::{Endpoint, Tls, Token, without_secrets};
 pub use error::{Cause, ErrorCode, HouseError};
 pub use receipt::{Outcome, OutcomeKind, Receipt};
 pub use wire::Wire;

@@ -116,9 +116,12 @@ impl Links {
 
     /// Subscribes to all that tells of changes; what the token may not hear is noted.
     pub async fn subscribe(&self) -> Result<(), HouseError> {
-        for (event, topic) in EVENTS {
+        let asked = EVENTS.map(|(event, topic)| {
             let command = body("subscribe_events", json!({ "event_type": event }));
-            match self.reading.ask(command, Some(topic), LIST_MAX).await {
+            async move { (event, self.reading.ask(command, Some(topic), LIST_MAX).await) }
+        });
+        for (event, answer) in futures_util::future::join_all(asked).await {
+            match answer {
                 Ok(_) => {}
                 Err(Missed::House { error, .. }) => self.cannot_read(event, error),
                 Err(missed) => return Err(missed.error()),

@@ -37,6 +37,8 @@ type Read<T> = Result<T, HouseError>;
 
 /// Everything, as fast as the house writes it. Returns when the picture is complete.
 pub(crate) async fn all(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Read<()> {
+    // First, so that what changes while a list is written is heard of.
+    links.subscribe().await?;
     let states_then_macros = async {
         links.subscribe_states().await?;
         let mut published = keeper.watch();
@@ -55,8 +57,7 @@ pub(crate) async fn all(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Read<()> {
         Ok(())
     };
     let rest = async {
-        let (config, services, registries, _) =
-            tokio::try_join!(config(links), services(links), registries(links), links.subscribe())?;
+        let (config, services, registries) = tokio::try_join!(config(links), services(links), registries(links))?;
         keeper.draw(|picture| {
             picture.config(config);
             picture.services(services);
@@ -76,7 +77,7 @@ pub(crate) async fn keep_fresh(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Hous
         let poll = Instant::now() + STARTING_POLL;
         let _noted_or_time = timeout_at(if running { whole_at } else { poll }, keeper.changes.noted()).await;
         sleep(COALESCE).await;
-        let mut noted = keeper.changes.take();
+        let (mut noted, count) = keeper.changes.take();
         noted.config |= !running;
         if Instant::now() >= whole_at {
             whole_at = Instant::now() + whole;
@@ -87,6 +88,8 @@ pub(crate) async fn keep_fresh(links: &Arc<Links>, keeper: &Arc<Keeper>) -> Hous
             tracing::warn!(%error, "reading what changed failed; trying again");
             keeper.changes.note(|later| later.merge(noted));
             sleep(STARTING_POLL).await;
+        } else {
+            keeper.changes.drew(count);
         }
     }
 }

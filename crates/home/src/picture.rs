@@ -114,8 +114,8 @@ impl Picture {
     fn states(&mut self, event: Event<'_>) -> Vec<EntityId> {
         let mut touched = Vec::new();
         if !self.next.readiness.states {
+            // After these all bodies are read anyway.
             self.first_states(event);
-            touched.extend(self.next.entities.keys().filter(|id| states::is_macro(id)).cloned());
             return touched;
         }
         for (id, whole) in event.added.0 {

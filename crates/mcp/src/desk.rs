@@ -3,22 +3,37 @@
 //! often it has to wait.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
 use decide::gate::{Call, Decision, Language, Origin, Policy};
 use decide::house::House;
+use home::audit::recorded;
 use home::{Connection, HouseError};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::pace::{CALLS_AT_ONCE_MAX, Pace};
+use crate::pace::{CALLS_AT_ONCE_MAX, CALLS_WAITING_MAX, Pace};
 use crate::tools::answer::house_error;
 use crate::tools::view::View;
 
 /// Limit: longest wait of one call for a house that is not there yet. With what follows it stays under ten seconds.
 pub const READY_WAIT: Duration = Duration::from_secs(8);
+
+/// Limit: refused calls recorded one by one in a minute; further ones are counted in the next line.
+pub const REFUSALS_RECORDED_MAX: u32 = 300;
+/// Of one refused call.
+const REASONS_RECORDED_MAX: usize = 50;
+const TARGETS_RECORDED_MAX: usize = 200;
+
+/// How many refusals were recorded in the last minute, and how many were not since.
+#[derive(Default)]
+struct Refusals {
+    pace: Pace,
+    left_out: AtomicU64,
+}
 
 /// The operator's policy, exchanged as a whole when the operator changes it.
 #[derive(Clone, Default)]
@@ -47,7 +62,9 @@ pub struct Desk {
     /// Until when this call waits for the house.
     until: Instant,
     pub(crate) pace: Arc<Pace>,
+    refusals: Arc<Refusals>,
     pub(crate) room: Arc<Semaphore>,
+    pub(crate) waiting: Arc<Semaphore>,
     pub language: Language,
     /// Who wants what comes in at this desk.
     pub origin: Origin,
@@ -71,7 +88,9 @@ impl Desk {
             shared,
             until: Instant::now() + READY_WAIT,
             pace: Arc::default(),
+            refusals: Arc::default(),
             room: Arc::new(Semaphore::new(CALLS_AT_ONCE_MAX)),
+            waiting: Arc::new(Semaphore::new(CALLS_WAITING_MAX)),
             language,
             origin: Origin::Model,
             version,
@@ -140,17 +159,34 @@ impl Desk {
 
     /// Leave a trace of what was refused. What is executed is recorded by the connection.
     pub fn record_refusal(&self, call: &Call, decision: &Decision) {
-        let reasons = &decision.reasons;
+        let reasons = decision.reasons.get(..REASONS_RECORDED_MAX).unwrap_or(&decision.reasons);
+        let targets = decision.targets.get(..TARGETS_RECORDED_MAX).unwrap_or(&decision.targets);
         let body = json!({
-            "origin": self.origin, "call": call, "verdict": decision.verdict, "risk": decision.risk,
-            "targets": decision.targets, "reasons": reasons,
+            "origin": self.origin, "call": recorded(&json!(call)), "verdict": decision.verdict, "risk": decision.risk,
+            "targets": targets, "targets_count": decision.targets.len(), "reasons": reasons,
         });
-        self.connection.audit().note("refused", body);
+        self.record("refused", body);
     }
 
     /// Leave a trace of what was allowed and held back all the same.
     pub fn record_held(&self, call: &Call, answer: &Value) {
-        self.connection.audit().note("held", json!({"origin": self.origin, "call": call, "answer": answer}));
+        self.record("held", json!({"origin": self.origin, "call": recorded(&json!(call)), "answer": answer}));
+    }
+
+    /// Who asks for refusals without end would otherwise push out of the files what was done before.
+    fn record(&self, kind: &str, mut body: Value) {
+        let Refusals { pace, left_out } = &*self.refusals;
+        if pace.take(Some(REFUSALS_RECORDED_MAX)).is_err() {
+            if left_out.fetch_add(1, Ordering::Relaxed) == 0 {
+                self.connection.audit().note("refusals_left_out", json!({"per_minute_max": REFUSALS_RECORDED_MAX}));
+            }
+            return;
+        }
+        match left_out.swap(0, Ordering::Relaxed) {
+            0 => {}
+            count => body["left_out_before"] = json!(count),
+        }
+        self.connection.audit().note(kind, body);
     }
 
     /// A failure of the house's as an answer.

@@ -4,6 +4,7 @@
 //! only [`server`] knows rmcp; the tools are functions of a house and could be served by anything.
 
 mod desk;
+mod lines;
 mod pace;
 mod server;
 pub mod tools;

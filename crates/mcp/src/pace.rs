@@ -11,6 +11,9 @@ pub const WRITES_PER_MINUTE_MAX: u32 = 120;
 /// Limit: tool calls of one client that are worked on at once; further ones wait.
 pub const CALLS_AT_ONCE_MAX: usize = 16;
 
+/// Limit: tool calls of one client that may wait for that; the next answers `too_fast`.
+pub const CALLS_WAITING_MAX: usize = 256;
+
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// The writes of the last minute.

@@ -13,9 +13,10 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
 use crate::desk::Desk;
+use crate::lines::bounded;
 use crate::tools::answer::failed;
 use crate::tools::print::print;
 use crate::tools::{catalogue, catalogue::INSTRUCTIONS};
@@ -68,11 +69,21 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let server = Server { tools: catalogue::catalogue().into_iter().map(described).collect(), desk };
+    let (lines, passing) = bounded(read);
+    let ended = run(server, lines, write).await;
+    passing.abort();
+    ended
+}
+
+async fn run<W>(server: Server, read: DuplexStream, write: W) -> Result<(), ServeError>
+where
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let running = match server.serve((read, write)).await {
         Ok(running) => running,
         // It left before it said anything: that is an end, not a failure.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(ServeError::Opening(error.to_string())),
+        Err(error) => return Err(ServeError::Opening(decide::text::clean(&error.to_string(), 300))),
     };
     match running.waiting().await {
         Ok(_) => Ok(()),

@@ -26,13 +26,19 @@ pub mod view;
 
 /// Call a tool by its name; nothing where there is no such tool.
 pub async fn call(desk: &Desk, name: &str, given: &Map<String, Value>) -> Option<Value> {
+    if let Some(answer) = arguments::Arguments::too_big(given, desk.language) {
+        return catalogue::ORDER.contains(&name).then_some(answer);
+    }
     let desk = &desk.settled();
     // What closes or locks needs no place: it must not wait until others have seen their effect.
     let _place = match desk.room.try_acquire() {
         Ok(place) => Some(place),
         Err(_) if name == "call_service" && call::toward_safety(desk, given) => None,
-        // Closed by nobody; without a place the call would only be less bounded.
-        Err(_) => desk.room.acquire().await.ok(),
+        Err(_) => {
+            let Ok(_waiting) = desk.waiting.try_acquire() else { return Some(answer::busy(desk.language)) };
+            // Closed by nobody; without a place the call would only be less bounded.
+            desk.room.acquire().await.ok()
+        }
     };
     Some(match name {
         "home_overview" => read(desk, |house| overview::home_overview(&desk.view(house), given)).await,

@@ -108,7 +108,10 @@ def bind(source, target):
     """Show `source` at `target`, in a mount namespace of this process alone."""
     private_recursive, bind_mount = (1 << 18) | 16384, 4096
     check(libc.unshare(NEWNS))
-    check(libc.mount(b"none", b"/", None, private_recursive, None))
+    try:
+        check(libc.mount(b"none", b"/", None, private_recursive, None))
+    except OSError as error:
+        raise SystemExit(f"/ cannot be made private ({error}): in a bare chroot, bind its folder onto itself first") from error
     os.makedirs(target, exist_ok=True)
     check(libc.mount(source.encode(), target.encode(), None, bind_mount, None))
 

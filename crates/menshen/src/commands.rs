@@ -26,7 +26,11 @@ pub async fn connect(config: &Config) -> Result<(Connection, Arc<House>)> {
     let connection = Connection::start(config.settings.clone());
     match connection.ready(Duration::from_secs(READY_SECS)).await {
         Ok(house) => Ok((connection, house)),
-        Err(error) => Err(anyhow!("{}", error.message(config.language))),
+        Err(error) => {
+            // Without its file there may be no address: the file is then what is wrong.
+            let first = config.broken.as_ref().map(|broken| format!("{broken}; ")).unwrap_or_default();
+            Err(anyhow!("{first}{}", error.message(config.language)))
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use decide::gate::{Language, Policy};
 use decide::house::EntityId;
@@ -30,8 +30,24 @@ pub struct Options {
     #[arg(long, global = true, env = "HOME_ASSISTANT_URL", value_name = "URL")]
     pub url: Option<String>,
     /// en or zh [default: from the locale]
-    #[arg(long, global = true, env = "MENSHEN_LANGUAGE", value_name = "LANGUAGE")]
+    #[arg(long, global = true, env = "MENSHEN_LANGUAGE", value_name = "LANGUAGE", value_parser = known_language)]
     pub language: Option<String>,
+}
+
+impl Options {
+    /// A variable that is set to nothing says nothing.
+    pub fn set(self) -> Self {
+        let text = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let config = self.config.filter(|path| !path.as_os_str().is_empty());
+        Self { config, url: text(self.url), language: text(self.language) }
+    }
+}
+
+/// `zh`, `en_GB.UTF-8` and the like; a language that nobody would speak is an error, not English.
+fn known_language(text: &str) -> std::result::Result<String, String> {
+    let small = text.trim().to_lowercase();
+    let known = small.is_empty() || small.starts_with("en") || small.starts_with("zh");
+    if known { Ok(small) } else { Err("there are en and zh".to_owned()) }
 }
 
 #[derive(Deserialize, Default)]
@@ -74,9 +90,29 @@ pub struct Config {
 }
 
 impl Config {
+    /// To use the file. One that was named must be there: a name written wrongly would leave every
+    /// decision of its operator out.
     pub fn load(options: &Options) -> Self {
         let path = options.config.clone().unwrap_or_else(default_path);
-        let (file, broken) = match read(&path) {
+        let read = match options.config {
+            Some(_) if matches!(path.try_exists(), Ok(false)) => Err(anyhow!(
+                "there is no configuration file {}; `menshen setup` and `menshen gate set` write one",
+                path.display()
+            )),
+            _ => read(&path),
+        };
+        Self::of(options, path, read)
+    }
+
+    /// To write the file: it may be new.
+    pub fn load_or_new(options: &Options) -> Self {
+        let path = options.config.clone().unwrap_or_else(default_path);
+        let read = read(&path);
+        Self::of(options, path, read)
+    }
+
+    fn of(options: &Options, path: PathBuf, read: Result<File>) -> Self {
+        let (file, broken) = match read {
             Ok(file) => (file, None),
             Err(error) => (File::default(), Some(format!("{error:#}"))),
         };
@@ -113,7 +149,7 @@ fn read(path: &Path) -> Result<File> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(File::default()),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    toml::from_str(&text).with_context(|| format!("cannot understand {}", path.display()))
+    toml::from_str(&text).map_err(|error| edit::not_understood(path, &text, error.message(), error.span()))
 }
 
 /// Standing grants of the seed's variable: comma separated, per entity.
@@ -154,4 +190,59 @@ pub fn default_path() -> PathBuf {
 /// `~/.local/state/menshen`: audit and pins.
 pub fn state_folder() -> PathBuf {
     folder("XDG_STATE_HOME", ".local/state")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(path: &Path) -> Options {
+        Options { config: Some(path.to_owned()), ..Options::default() }
+    }
+
+    #[test]
+    fn a_file_that_was_named_and_is_not_there_weakens_nothing_and_can_be_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("menshen.toml");
+        let config = Config::load(&named(&path));
+        assert!(config.policy.broken && config.broken.unwrap().contains("menshen.toml"));
+        assert!(!Config::load_or_new(&named(&path)).policy.broken);
+        std::fs::write(&path, "").unwrap();
+        assert!(!Config::load(&named(&path)).policy.broken);
+    }
+
+    #[test]
+    fn a_variable_that_is_set_to_nothing_says_nothing() {
+        let empty = Options { config: Some("".into()), url: Some(" ".to_owned()), language: Some(String::new()) };
+        let set = empty.set();
+        assert!(set.config.is_none() && set.url.is_none() && set.language.is_none());
+    }
+
+    #[test]
+    fn a_language_that_nobody_would_speak_is_an_error() {
+        for known in ["en", "zh", "zh_CN.UTF-8", "EN", ""] {
+            assert!(known_language(known).is_ok(), "{known}");
+        }
+        assert!(known_language("fr").is_err());
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_told_without_the_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("menshen.toml");
+        for text in [
+            "[codes]\n\"lock.front\" = 48151623\n",
+            "[codes]\n\"no id\" = \"48151623\"\n",
+            "codes = \"48151623\"\n",
+            "house = \"48151623\"\n",
+            "[house]\ntoken = 48151623\n",
+            "[house]\ninsecure = \"48151623\"\n",
+            "[house]\ntokn = \"48151623\"\n",
+            "[house.token]\nx = \"48151623\"\n",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = format!("{:#}", read(&path).err().unwrap());
+            assert!(!error.contains("48151623") && error.contains("line "), "{text}: {error}");
+        }
+    }
 }

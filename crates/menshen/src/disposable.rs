@@ -103,7 +103,22 @@ impl Default for UpArguments {
 /// The disposable house of the usual name, made if it is not there, started if it does not run.
 pub async fn ready(version: Option<String>) -> Result<Record> {
     let arguments = UpArguments { version, ..UpArguments::default() };
-    up(&Folders::find()?, &arguments, &Progress::start()).await
+    let folders = Folders::find()?;
+    let fresh = !folders.house(&arguments.which.name).exists();
+    let record = up(&folders, &arguments, &Progress::start()).await?;
+    if fresh {
+        evening(&record).await;
+    }
+    Ok(record)
+}
+
+/// Somebody is still reading in bed: what is tried first has something to do. A house that does not
+/// take it can be tried all the same.
+async fn evening(record: &Record) {
+    let body = json!({"domain": "light", "service": "turn_on", "service_data": {"entity_id": "light.bed_light"}});
+    if let Ok(mut wire) = record.wire().await {
+        _ = wire.command("call_service", body).await;
+    }
 }
 
 /// Takes that house away.
@@ -158,6 +173,9 @@ async fn status(folders: &Folders, which: &Which) -> Result<ExitCode> {
     let what = match (&record, running) {
         (Some(record), true) => record.summary(),
         (Some(_), false) => "the house is set up but not running; `menshen home up` starts it".into(),
+        (None, _) if folders.house(&which.name).exists() => {
+            "the house is half made; `menshen home up` makes it anew, `menshen home down` removes it".into()
+        }
         (None, _) => "no house; `menshen home up` makes one".into(),
     };
     answer(which.json, &body, &format!("{what}\n{}", machine.summary()))?;

@@ -1,7 +1,9 @@
 //! The `menshen` program: command line, configuration, wiring. Nothing is decided here.
 
+use std::io::Write;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 
 mod commands;
@@ -40,7 +42,9 @@ enum Command {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
-    log();
+    let options = options.set();
+    // A command tells its errors itself; a server that runs for months has only its log.
+    log(if matches!(command, Command::Mcp(_)) { "warn" } else { "error" });
     let done = match command {
         Command::Try(command) => command.run(&options).await,
         Command::Mcp(command) => command.run(&options).await,
@@ -49,10 +53,7 @@ async fn main() -> ExitCode {
         Command::Gate(command) => command.run(&options).await,
         Command::Audit(command) => command.run(&options),
         Command::Home(command) => command.run().await,
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "menshen", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Completions { shell } => completions(shell),
     };
     done.unwrap_or_else(|error| {
         eprintln!("menshen: {error:#}");
@@ -60,9 +61,17 @@ async fn main() -> ExitCode {
     })
 }
 
-/// Logs go to standard error, where no protocol is spoken: warnings, or what `MENSHEN_LOG` asks for.
-fn log() {
-    let filter = std::env::var("MENSHEN_LOG").unwrap_or_else(|_| "warn".to_owned());
+/// Written whole first: what makes the script knows no error but a panic.
+fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "menshen", &mut script);
+    std::io::stdout().write_all(&script).context("nobody reads the script")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Logs go to standard error, where no protocol is spoken: of this level, or what `MENSHEN_LOG` asks for.
+fn log(level: &str) {
+    let filter = std::env::var("MENSHEN_LOG").unwrap_or_else(|_| level.to_owned());
     let plain = std::env::var_os("NO_COLOR").is_some() || !std::io::IsTerminal::is_terminal(&std::io::stderr());
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))

@@ -7,10 +7,14 @@
 mod attacks;
 #[path = "live/cases.rs"]
 mod cases;
+#[path = "live/changing.rs"]
+mod changing;
 #[path = "live/client.rs"]
 mod client;
 #[path = "live/events.rs"]
 mod events;
+#[path = "live/exhaustion.rs"]
+mod exhaustion;
 #[path = "live/honest.rs"]
 mod honest;
 #[path = "live/houses.rs"]

@@ -21,7 +21,7 @@ impl TestHouse {
     fn menshen(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_menshen"));
         command.args(["try", "--language", "en", "--url", &self.url]).env("HOME_ASSISTANT_TOKEN", &self.token);
-        command.env("MENSHEN_CONFIG", "/nonexistent/menshen.toml").env_remove("HOME_ALLOWED_ENTITIES");
+        command.env("MENSHEN_CONFIG", "/dev/null").env_remove("HOME_ALLOWED_ENTITIES");
         command
     }
 

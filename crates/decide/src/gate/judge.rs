@@ -10,8 +10,8 @@ use super::entity::{Look, own_guard, relay_domain};
 use super::resolve::{self, Reading, TARGET_KEYS, Targets, in_scope};
 use super::table::{self, AlarmMove, CoverMove, Kind, LockMove, Row};
 use super::walk::{Action, Fate, Walk, has_template};
-use super::{Call, Decision, Facts, Grant, Origin, Plan, Problem, Reason, ReasonCode, Send, Step, Verdict};
-use crate::house::{Body, EntityId, House};
+use super::{Call, Decision, Facts, Grant, Origin, Plan, Problem, Reason, ReasonCode, Send, Step, Verdict, names};
+use crate::house::{Body, Entity, EntityId, House};
 
 /// May this call reach the house, and as what?
 pub fn judge(facts: &Facts<'_>, origin: Origin, call: &Call) -> Result<Decision, Problem> {
@@ -321,7 +321,7 @@ fn granted(facts: &Facts<'_>, reason: &Reason) -> Granted {
     {
         let body = grant.body.as_deref();
         return match body {
-            Some(body) if body != fingerprint(facts.house, entity) => Granted::Changed(entity.clone()),
+            Some(body) if fingerprint(facts.house, entity).as_deref() != Some(body) => Granted::Changed(entity.clone()),
             _ => Granted::Yes,
         };
     }
@@ -333,20 +333,32 @@ fn granted(facts: &Facts<'_>, reason: &Reason) -> Granted {
 }
 
 /// Hash of a macro's body and of every body that it reaches, for pinning a grant to what was seen.
-pub fn fingerprint(house: &House, id: &EntityId) -> String {
+/// Nothing where it, or a script in it, cannot be read: what was not seen cannot be held to. A scene of
+/// which only the members are known is held to its members.
+pub fn fingerprint(house: &House, id: &EntityId) -> Option<String> {
     let (policy, in_flight) = (super::Policy::default(), super::InFlight::default());
     let facts = Facts { house, policy: &policy, in_flight: &in_flight, now: 0 };
     let mut walk = Walk::new(&facts, Origin::System);
     let empty = Map::new();
     walk.body(&Action { domain: "script", service: "turn_on", data: &empty, templated: false }, id);
     let mut hash = Sha256::new();
-    for id in walk.seen() {
-        if let Some(Body::Config(config)) = house.bodies.of(id) {
-            hash.update(id.as_str());
-            hash.update(config.to_string());
+    for seen in walk.seen() {
+        match (house.bodies.of(seen), seen.domain()) {
+            (Some(Body::Config(config)), _) => {
+                hash.update(seen.as_str());
+                hash.update(config.to_string());
+            }
+            (_, "scene") => {
+                hash.update(seen.as_str());
+                let members: BTreeSet<EntityId> = house.entity(seen.as_str())?.members().collect();
+                members.iter().for_each(|member| hash.update(format!(" {member}")));
+            }
+            (_, "script") => return None,
+            _ if seen == id => return None,
+            _ => hash.update(seen.as_str()),
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Whether some plain move on this one entity would hit the gate.
@@ -376,11 +388,14 @@ pub fn may_open(facts: &Facts<'_>, id: &EntityId) -> bool {
 /// gate guards by a guess (a name, a relation, a button), and board relays beside a door.
 pub fn proposals(facts: &Facts<'_>) -> Vec<(EntityId, &'static str)> {
     let mut out = Vec::new();
-    for (id, entity) in facts.house.entities.iter().filter(|(id, _)| relay_domain(id.domain())) {
+    let asked = |id: &EntityId| relay_domain(id.domain()) || id.domain() == "light";
+    for (id, entity) in facts.house.entities.iter().filter(|(id, _)| asked(id)) {
         if facts.policy.guard.contains_key(id) || entity.info.disabled {
             continue;
         }
-        match own_guard(facts, id, entity, Look::Relay) {
+        let nameless = names::says_nothing(entity.info.names.first().map_or(id.object(), |name| name));
+        let look = if relay_domain(id.domain()) { Look::Relay } else { Look::List };
+        match own_guard(facts, id, entity, look) {
             Some(super::entity::Guarded::Relation(_)) => out.push((id.clone(), "relation")),
             Some(super::entity::Guarded::Named) => out.push((id.clone(), "name")),
             Some(_) => {}
@@ -388,30 +403,21 @@ pub fn proposals(facts: &Facts<'_>) -> Vec<(EntityId, &'static str)> {
                 out.push((id.clone(), "button"))
             }
             None if beside_a_door(facts, entity.info.device_id.as_ref()) => out.push((id.clone(), "board")),
-            None if nameless(entity.info.names.first().map_or(id.object(), |name| name)) && id.domain() == "switch" => {
-                out.push((id.clone(), "nameless"))
-            }
+            None if nameless && matches!(id.domain(), "switch" | "light") => out.push((id.clone(), "nameless")),
+            None if options_open(entity) => out.push((id.clone(), "options")),
             None => {}
         }
     }
     out
 }
 
+fn options_open(entity: &Entity) -> bool {
+    let options = entity.attribute("options").and_then(Value::as_array);
+    options.is_some_and(|options| options.iter().filter_map(Value::as_str).any(names::option_opens))
+}
+
 fn beside_a_door(facts: &Facts<'_>, device: Option<&std::sync::Arc<str>>) -> bool {
     let Some(ids) = device.and_then(|device| facts.house.index.by_device.get(device)) else { return false };
     let opens = |entity, other| super::entity::opens_house(facts, other, entity);
     ids.iter().any(|other| facts.house.entity(other.as_str()).is_some_and(|entity| opens(entity, other)))
-}
-
-/// "Relay 3", "Switch 1", "channel 2": a name that says nothing of what hangs on it.
-fn nameless(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let generic = |word: &&str| {
-        matches!(
-            word.trim_end_matches(|c: char| c.is_ascii_digit()),
-            "" | "relay" | "switch" | "channel" | "output" | "out" | "ch" | "l" | "继电器" | "开关" | "通道"
-        )
-    };
-    !words.is_empty() && words.iter().all(generic)
 }

@@ -114,16 +114,73 @@ mod tests {
         ] {
             assert_eq!(judge_media(text, &hosts), Verdict::Refuse, "{text}");
         }
-        assert_eq!(judge_media("https://evil.example.com/x", &hosts), Verdict::Ask);
-        assert_eq!(judge_media("file:///etc/passwd", &hosts), Verdict::Ask);
+        for text in [
+            "http://127.0.0.1/",
+            "http://10.9.9.9?x",
+            "rtsp://172.16.0.1/x",
+            "rtmp://192.168.0.1#x",
+            "http://169.254.1.1/",
+            "http://0.0.0.0/",
+            "http://255.255.255.255/",
+            "http://224.0.0.1/",
+            "http://100.64.0.1/",
+            "http://100.127.255.255/",
+            "http://[::]/",
+            "http://[fc00::1]:8123/",
+            "http://[fdff::1]/",
+            "http://[fe80::1]/",
+            "http://[febf::1]/",
+            "http://gate.local./",
+            "http://box.fritz.box:80/",
+            "http://user:word@router.lan/",
+            "8.8.8.8/x",
+            "10.0.0.1",
+            "shelly.local/relay",
+            "shelly.local?turn=on",
+            "\\\\host\\x",
+        ] {
+            assert_eq!(judge_media(text, &hosts), Verdict::Refuse, "{text}");
+        }
+        for text in [
+            "https://evil.example.com/x",
+            "file:///etc/passwd",
+            "ftp://10.0.0.1/x",
+            "http://8.8.8.8/",
+            "http://100.63.0.1/",
+            "http://100.128.0.1/",
+            "http://101.64.0.1/",
+            "http://172.32.0.1/",
+            "http://[2001:db8::1]/",
+            "http://[fe00::1]/",
+            "http://[fec0::1]/",
+            "http://[::ffff:8.8.8.8]/",
+            "http://1..2/",
+            "http://local.example.com/",
+            "http://radio.example.org.evil.com/",
+            "http://radio.example.org@evil.com/",
+        ] {
+            assert_eq!(judge_media(text, &hosts), Verdict::Ask, "{text}");
+        }
         for text in [
             "media-source://media_source/local/x.mp3",
+            " media-source://tts/x ",
             "https://radio.example.org/live",
+            "http://RADIO.example.org:8000/live",
             "12",
+            "1.5",
             "Jazz",
+            "Jazz/Blues",
+            "example.com/x",
+            "kitchen.local",
             "spotify:playlist:1",
+            "apple-music:1",
+            "library://x",
+            "x-rincon-cpcontainer:1",
         ] {
             assert_eq!(judge_media(text, &hosts), Verdict::Allow, "{text}");
         }
+        let listed = BTreeSet::from(["192.168.1.9".to_owned()]);
+        assert_eq!(judge_media("http://192.168.1.9/x", &listed), Verdict::Allow);
+        assert_eq!(judge_media("http://192.168.1.8/x", &listed), Verdict::Refuse);
     }
 }

@@ -334,10 +334,11 @@ pub(super) fn harmless_domain(domain: &str) -> bool {
 
 /// The entity's own service for `homeassistant.turn_on`, `turn_off`, `toggle`, where it has one.
 /// Measured: on locks, covers and valves `turn_on` and `turn_off` do nothing, `toggle` moves covers and valves.
-pub(super) fn concrete<'a>(domain: &str, service: &'a str) -> Option<&'a str> {
-    let has = ROWS.get(domain).is_some_and(|services| services.contains_key(service));
-    let generic = domain != "homeassistant" && matches!(service, "turn_on" | "turn_off" | "toggle");
-    (has && generic).then_some(service)
+pub(super) fn own(domain: &str, service: &str) -> Option<Row> {
+    if domain == "homeassistant" {
+        return None;
+    }
+    ROWS.get(domain)?.get(service).copied()
 }
 
 #[cfg(test)]
@@ -362,10 +363,11 @@ mod tests {
 
     #[test]
     fn generic_services_become_the_entity_s_own_or_nothing() {
-        assert_eq!(concrete("light", "turn_on"), Some("turn_on"));
-        assert_eq!(concrete("cover", "toggle"), Some("toggle"));
-        for domain in ["lock", "cover", "valve", "alarm_control_panel", "button"] {
-            assert_eq!(concrete(domain, "turn_on"), None, "{domain}");
+        let kind = |domain, service| own(domain, service).map(|row| row.kind);
+        assert_eq!(kind("light", "turn_on"), Some(Comfort(On)));
+        assert_eq!(kind("cover", "toggle"), Some(Cover(CoverMove::Toggle)));
+        for domain in ["lock", "cover", "valve", "alarm_control_panel", "button", "homeassistant", "mqtt", "glow"] {
+            assert_eq!(kind(domain, "turn_on"), None, "{domain}");
         }
     }
 }

@@ -323,13 +323,13 @@ impl<'a> Walk<'a> {
 
     /// `homeassistant.turn_on` and the like become the entity's own service, or nothing.
     fn generic(&mut self, action: &Action<'_>, id: &EntityId) -> Fate {
-        let Some(service) = table::concrete(id.domain(), action.service) else { return Fate::Ignored };
+        let service = action.service;
+        let Some(row) = table::own(id.domain(), service) else { return Fate::Ignored };
         let listed = &self.house().services;
         if !listed.is_empty() && !listed.get(id.domain()).is_some_and(|services| services.contains_key(service)) {
             return Fate::Ignored;
         }
-        let Some(row) = table::row(id.domain(), service) else { return Fate::Ignored };
-        self.entity(row.kind, &Action { domain: id.domain(), service, ..*action }, id)
+        self.entity(row.kind, &Action { domain: id.domain(), ..*action }, id)
     }
 
     /// Own guard, what it moves along, and what the change sets off.

@@ -123,6 +123,8 @@ pub struct Checked {
     pub lines: usize,
     /// Lines torn by a crash, each told by the line after it.
     pub torn: usize,
+    /// The last line has no end: a crash or a full disk, and nothing was written since.
+    pub unfinished: bool,
     pub flaws: Vec<Flaw>,
     /// Hash of the last good line: the next file begins with it.
     pub last_hash: Option<String>,
@@ -153,7 +155,9 @@ pub fn verify(text: &[u8], before: Option<&str>) -> Checked {
         checked.last_hash = Some(hash.clone());
         expected = Some(hash);
     }
-    checked.flaws.extend(suspect.map(|line| Flaw::Changed { line }));
+    // Whoever cuts a line could as well cut it whole, so this hides nothing.
+    checked.unfinished = suspect.is_some() && !text.ends_with(b"\n");
+    checked.flaws.extend(suspect.filter(|_| !checked.unfinished).map(|line| Flaw::Changed { line }));
     checked
 }
 
@@ -185,6 +189,17 @@ mod tests {
         assert_eq!(verify(missing.as_bytes(), None).flaws, [Flaw::Unchained { line: 2 }]);
         let first_missing: String = three_lines().lines().skip(1).map(|l| format!("{l}\n")).collect();
         assert_eq!(verify(first_missing.as_bytes(), Some(GENESIS)).flaws, [Flaw::Unchained { line: 1 }]);
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_is_told_apart_from_a_changed_one() {
+        let whole = three_lines();
+        let checked = verify(&whole.as_bytes()[..whole.len() - 20], None);
+        assert_eq!((checked.lines, checked.unfinished, checked.flaws), (2, true, vec![]));
+        let ended = format!("{}\n", &whole[..whole.len() - 20]);
+        let checked = verify(ended.as_bytes(), None);
+        assert_eq!((checked.unfinished, checked.flaws), (false, vec![Flaw::Changed { line: 3 }]));
+        assert!(!verify(whole.as_bytes(), None).unfinished);
     }
 
     #[test]

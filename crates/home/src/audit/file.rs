@@ -46,7 +46,12 @@ impl AuditFile {
             seal(&mut tail, Line { kind, body }, &mut text);
         }
         self.known = None; // a failed write leaves the end unknown
-        file.write_all(&text)?;
+        let before = file.metadata()?.len();
+        if let Err(error) = file.write_all(&text) {
+            // On a full disk a part of a line would be left; two such parts would look like tampering.
+            let _left_as_torn = file.set_len(before);
+            return Err(error);
+        }
         let metadata = file.metadata()?;
         self.known = Some((metadata.dev(), metadata.ino(), metadata.len(), tail));
         Ok((first, file))
@@ -168,6 +173,33 @@ mod tests {
         let checked = verify(&fs::read(&path).unwrap(), None);
         assert_eq!(checked.flaws, []);
         assert_eq!(checked.torn, 1);
+    }
+
+    /// A limit on the size of files stands in for a full disk: both write a part and then fail.
+    #[test]
+    fn a_write_that_fails_half_way_leaves_no_part_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let this = std::env::current_exe().unwrap();
+        let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" --exact audit::file::tests::fills_the_file --nocapture";
+        let mut command = std::process::Command::new("bash");
+        let output = command.args(["-c", script]).arg(this).env("MENSHEN_TEST_FILE", &path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let checked = verify(&fs::read(&path).unwrap(), None);
+        assert!(checked.lines > 2 && !checked.unfinished && checked.flaws.is_empty(), "{checked:?}");
+        lines(&mut AuditFile::new(&path, 1 << 20), &[json!({"after": true})]);
+        let checked = verify(&fs::read(&path).unwrap(), None);
+        assert_eq!((checked.torn, checked.flaws), (0, vec![]));
+    }
+
+    /// Run by the test above in a process of its own.
+    #[test]
+    fn fills_the_file() {
+        let Some(path) = std::env::var_os("MENSHEN_TEST_FILE") else { return };
+        let mut file = AuditFile::new(Path::new(&path), 1 << 20);
+        let body = json!({ "text": "门".repeat(200) });
+        let failed = (0..100).filter(|_| file.append([("test", &body)].into_iter()).is_err()).count();
+        assert!(failed > 50, "nothing failed");
     }
 
     #[test]

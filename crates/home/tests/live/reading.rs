@@ -174,8 +174,8 @@ async fn a_blueprint_is_filled_in_or_named_as_unreadable() {
     for real in each_house("a_blueprint_is_filled_in_or_named_as_unreadable") {
         let _turn = moving().await;
         let connection = real.connect().await;
-        let blueprint = json!({ "path": "homeassistant/motion_light.yaml", "input": {
-            "motion_entity": "binary_sensor.movement_backyard", "light_target": { "entity_id": "light.bed_light" } } });
+        let blueprint = json!({ "path": "menshen/motion_light.yaml", "input": {
+            "sensor": "binary_sensor.movement_backyard", "lamp": "light.bed_light" } });
         let automation = json!({ "alias": "Blueprint test", "use_blueprint": blueprint });
         real.rest("POST", "/api/config/automation/config/blueprint_test", automation).await;
         let automation = "automation.blueprint_test";

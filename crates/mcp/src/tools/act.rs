@@ -1,17 +1,19 @@
 //! From a call to what the house did: judge, permit, execute, tell. Start at [`act`]. Invariant:
 //! what is sent is exactly the plan of an allowed decision; a call cut off is never sent again.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use decide::gate::{Call, Decision, Facts, Language, Plan, Problem, Send, Verdict, judge};
 use decide::house::{EntityId, House};
-use home::{Outcome, OutcomeKind, Receipt};
+use home::{Cause, HouseError, Outcome, OutcomeKind, Receipt};
 use serde_json::{Map, Value, json};
 
 use super::answer::{failure, house_error, say};
 use super::call::problem::problem;
 use super::call::values::in_range;
+use super::macros::would::reached;
 use super::refusal::refusal;
 use super::response;
 use super::row::candidate;
@@ -28,9 +30,16 @@ pub type Wanted<'a> = &'a (dyn Fn(&View<'_>) -> Result<Call, Value> + Sync);
 
 /// Longest wait for the picture to catch up with the house: a move toward safety is sent in 100 ms.
 const CATCH_UP_MAX: Duration = Duration::from_millis(40);
+/// The same before a macro runs, which nothing hurries.
+const MACRO_CATCH_UP_MAX: Duration = Duration::from_secs(1);
+/// Limit: longest wait of a call for changes of scripts, scenes, automations and registries to be read again.
+const SETTLE_MAX: Duration = Duration::from_secs(5);
+/// Limit: how often a call is judged again because the house was changed in between; then it answers `changed`.
+const JUDGED_AGAIN_MAX: usize = 2;
 
 /// Judge the call and, where allowed, execute it. A house that is not wholly loaded is judged as it
-/// is first, so that moves toward safety wait for nothing, and again when loaded.
+/// is first, so that moves toward safety wait for nothing, and again when loaded; all else is judged on
+/// a house in which every change that was heard of has been read.
 pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
     let mut house = house;
     let mut judged = decide(desk, &house, wanted);
@@ -42,10 +51,59 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
         house = desk.connection.caught_up(CATCH_UP_MAX).await;
         judged = decide(desk, &house, wanted);
     }
-    match judged {
-        Err(answer) => answer,
-        Ok((call, decision)) => carry_out(desk, &house, &call, decision).await,
+    let mut again = 0;
+    loop {
+        if judged.as_ref().is_ok_and(|(_, decision)| wants_settled(decision)) {
+            house = match settled(desk, &judged).await {
+                Ok(fresh) => fresh,
+                Err(error) => return desk.house_error(&error),
+            };
+            judged = decide(desk, &house, wanted);
+        }
+        let (call, decision) = match judged {
+            Ok(judged) => judged,
+            Err(answer) => return answer,
+        };
+        match carry_out(desk, &house, &call, decision).await {
+            Done::Told(answer) => return answer,
+            Done::Changed(_) if again < JUDGED_AGAIN_MAX => again += 1,
+            Done::Changed(answer) => return answer,
+        }
+        judged = decide(desk, &house, wanted);
     }
+}
+
+/// What came of a call that was allowed.
+enum Done {
+    Told(Value),
+    /// Nothing was sent: the house was changed since it was judged.
+    Changed(Value),
+}
+
+/// Allowed, and more than locking, closing or arming, which wait for nothing.
+fn wants_settled(decision: &Decision) -> bool {
+    decision.verdict == Verdict::Allow && decision.plan.sends.iter().any(|send| !send.toward_safety)
+}
+
+/// The house with all that changed in it. What runs a macro asks the house itself, and reads its body.
+async fn settled(desk: &Desk, judged: &Result<(Call, Decision), Value>) -> Result<Arc<House>, HouseError> {
+    let sends = judged.iter().flat_map(|(_, decision)| &decision.plan.sends);
+    let macros: Vec<EntityId> = sends.flat_map(macros).collect();
+    if macros.is_empty() {
+        return desk.connection.settled(SETTLE_MAX).await;
+    }
+    desk.connection.caught_up(MACRO_CATCH_UP_MAX).await;
+    let house = desk.connection.settled(SETTLE_MAX).await?;
+    let view = desk.view(&house);
+    let reached: BTreeSet<EntityId> = macros.iter().flat_map(|id| reached(&view, id)).collect();
+    desk.connection.refresh_bodies(&reached.into_iter().collect::<Vec<_>>()).await
+}
+
+/// Scripts, scenes and automations that this sends; a script's own service names it.
+fn macros(send: &Send) -> Vec<EntityId> {
+    let own = (send.domain == "script").then(|| EntityId::parse(&format!("script.{}", send.service))).flatten();
+    let named = send.entities.iter().filter(|id| matches!(id.domain(), "script" | "scene" | "automation"));
+    named.cloned().chain(own).collect()
 }
 
 /// Allowed, and nothing in it but moves toward safety.
@@ -77,27 +135,31 @@ fn judged(desk: &Desk, house: &House, call: &Call) -> Result<Decision, Problem> 
     judge(&Facts { house, policy: &desk.policy, in_flight: &in_flight, now: now() }, desk.origin, call)
 }
 
-async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Value {
+async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) -> Done {
     let view = desk.view(house);
     let ran = format!("{}.{}", cleaned(&call.domain), cleaned(&call.service));
     match decision.permit(desk.origin) {
         Err(decision) => {
             desk.record_refusal(call, &decision);
-            refusal(&view, &decision)
+            Done::Told(refusal(&view, &decision))
         }
         Ok(permit) => {
             if let Some(answer) = too_many(&view, permit.plan()) {
                 desk.record_held(call, &answer);
-                return answer;
+                return Done::Told(answer);
             }
             if let Some(answer) = too_fast(desk, permit.plan()) {
                 desk.record_held(call, &answer);
-                return answer;
+                return Done::Told(answer);
             }
             let plan = permit.plan().clone();
             let receipt = desk.connection.execute(permit).await;
             let house = desk.connection.house();
-            told(&desk.view(&house), &ran, &plan, &receipt)
+            let answer = told(&desk.view(&house), &ran, &plan, &receipt);
+            let changed = receipt.error.as_ref().is_some_and(|error| error.is(Cause::Changed));
+            // What went out all the same, toward safety, is not sent again.
+            let held = changed && plan.sends.iter().all(|send| !send.toward_safety);
+            if held { Done::Changed(answer) } else { Done::Told(answer) }
         }
     }
 }
@@ -122,7 +184,7 @@ fn too_fast(desk: &Desk, plan: &Plan) -> Option<Value> {
 /// Switching on, opening or toggling very much at once is most likely not what a person said.
 /// Off, close, lock and the like never count.
 pub fn too_many(view: &View<'_>, plan: &Plan) -> Option<Value> {
-    let entities: std::collections::BTreeSet<&EntityId> =
+    let entities: BTreeSet<&EntityId> =
         plan.sends.iter().filter(|send| wakes(send)).flat_map(|send| &send.entities).collect();
     let count = entities.len();
     if count <= FAN_OUT_MAX {

@@ -24,6 +24,16 @@ pub fn bad_request(message: impl Into<String>) -> Value {
     failure("bad_request", message)
 }
 
+/// More calls wait already than a client has any use for.
+pub fn busy(language: Language) -> Value {
+    let message = say(
+        language,
+        "Too many calls wait already. Nothing was done. Wait for their answers first.",
+        "等待中的调用太多。没有执行任何操作。请先等它们的结果。",
+    );
+    failure("too_fast", message)
+}
+
 /// A failure of the house's, with its finer cause.
 pub fn house_error(language: Language, error: &HouseError) -> Value {
     let mut answer = json!({"ok": false, "error": error.code, "message": error.message(language)});

@@ -8,6 +8,11 @@ use serde_json::{Map, Value};
 
 use super::answer::{bad_request, say};
 
+/// Limit: characters of all texts and keys in the arguments of one call.
+pub const ARGUMENT_BYTES_MAX: usize = 64 * 1024;
+/// Limit: values in the arguments of one call, those inside lists and objects counted.
+pub const ARGUMENT_VALUES_MAX: usize = 4_000;
+
 /// How much of a wrong argument is shown back, in characters.
 const ECHO_CHARS: usize = 60;
 
@@ -17,6 +22,25 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
+    /// Nothing, or why this is more than any tool reads. Looked at before anything else, since a call
+    /// that is worked on or waits must be small.
+    pub fn too_big(given: &Map<String, Value>, language: Language) -> Option<Value> {
+        let mut left = (ARGUMENT_BYTES_MAX, ARGUMENT_VALUES_MAX);
+        if given.iter().all(|(key, value)| take(key.len(), &mut left) && fits(value, &mut left)) {
+            return None;
+        }
+        Some(bad_request(match language {
+            Language::English => format!(
+                "These arguments are too big: at most {} KiB of text and {ARGUMENT_VALUES_MAX} values go in one call. Nothing was done. Name an area, floor or label instead of many ids.",
+                ARGUMENT_BYTES_MAX / 1024
+            ),
+            Language::Chinese => format!(
+                "参数太大：一次最多 {} KiB 文本、{ARGUMENT_VALUES_MAX} 个值。没有执行任何操作。请用区域、楼层或标签代替大量 id。",
+                ARGUMENT_BYTES_MAX / 1024
+            ),
+        }))
+    }
+
     /// The arguments, if the tool knows each of them.
     pub fn read(given: &'a Map<String, Value>, known: &[&str], language: Language) -> Result<Self, Value> {
         match given.keys().find(|key| !known.contains(&key.as_str())) {
@@ -95,5 +119,27 @@ impl<'a> Arguments<'a> {
             Language::English => format!("\"{key}\" must be {what}. Nothing was done."),
             Language::Chinese => format!("“{key}”必须是{what}。没有执行任何操作。"),
         })
+    }
+}
+
+/// Counts one value and its text off what is left; false when that is used up.
+fn take(bytes: usize, (bytes_left, values_left): &mut (usize, usize)) -> bool {
+    match (bytes_left.checked_sub(bytes), values_left.checked_sub(1)) {
+        (Some(bytes), Some(values)) => {
+            (*bytes_left, *values_left) = (bytes, values);
+            true
+        }
+        _ => false,
+    }
+}
+
+fn fits(value: &Value, left: &mut (usize, usize)) -> bool {
+    match value {
+        Value::String(text) => take(text.len(), left),
+        Value::Array(items) => take(0, left) && items.iter().all(|item| fits(item, left)),
+        Value::Object(map) => {
+            take(0, left) && map.iter().all(|(key, value)| take(key.len(), left) && fits(value, left))
+        }
+        _ => take(0, left),
     }
 }

@@ -17,7 +17,7 @@ use super::row::candidate;
 use super::view::View;
 use crate::desk::{Desk, loaded};
 
-mod would;
+pub(super) mod would;
 
 /// Limit: macros told at once; a house with more pages through list_entities.
 const MACROS_MAX: usize = 300;
@@ -101,7 +101,7 @@ pub fn previewed(view: &View<'_>, phrase: &str) -> Result<Value, Value> {
     let (asks, decision) = asks(view, &found.entity_id);
     answer.insert("asks".into(), json!(asks));
     if let Some(decision) = decision.filter(|decision| decision.verdict != Verdict::Allow) {
-        answer.insert("targets".into(), json!(decision.targets));
+        answer.insert("targets".into(), json!(view.targets(&decision)));
         answer.insert("reasons".into(), json!(reasons(view, &decision)));
     }
     Ok(Value::Object(answer))
@@ -109,7 +109,7 @@ pub fn previewed(view: &View<'_>, phrase: &str) -> Result<Value, Value> {
 
 fn reasons(view: &View<'_>, decision: &Decision) -> Vec<String> {
     let strictest = decision.reasons.iter().filter(|reason| reason.verdict == decision.verdict);
-    strictest.take(8).map(|reason| clean(&reason.sentence(view.language), 400)).collect()
+    view.sentences(strictest).into_iter().take(8).collect()
 }
 
 async fn run(desk: &Desk, phrase: &str) -> Result<Value, Value> {

@@ -13,7 +13,7 @@ pub const CANDIDATES_MAX: usize = 10;
 const NEAREST_MAX: usize = 5;
 
 /// Separators between names in one text.
-const COMMAS: [char; 5] = [',', '，', '、', ';', '；'];
+pub const COMMAS: [char; 5] = [',', '，', '、', ';', '；'];
 
 #[derive(Debug, PartialEq)]
 pub enum Found {

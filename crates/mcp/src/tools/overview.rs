@@ -114,7 +114,7 @@ fn gather<'a>(view: &View<'a>) -> (Vec<Room<'a>>, usize, Rollup) {
 fn frame(view: &View<'_>, unassigned: usize, whole: &Rollup) -> Map<String, Value> {
     let mut answer = reading(view.house, view.language);
     answer.insert("ha_version".into(), json!(cleaned(&view.house.version)));
-    let grants: Vec<_> = view.policy.grants.keys().take(GRANTS_MAX).collect();
+    let grants: Vec<_> = view.policy.grants.keys().filter(|id| view.reaches(id)).take(GRANTS_MAX).collect();
     answer.insert("standing_allowances".into(), json!(grants));
     let mut floors: Vec<_> = view.house.floors.iter().collect();
     floors.sort_by_key(|(_, floor)| floor.level.unwrap_or(0));

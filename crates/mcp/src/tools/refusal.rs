@@ -1,4 +1,4 @@
-//! What a refused call answers. Start at [`refusal`]. Invariants: every guarded target is named; the
+//! What a refused call answers. Start at [`refusal`]. Invariants: every guarded target that is in scope is named; the
 //! text never holds a ready-made line that would open the gate; nothing in it comes from the model.
 
 use decide::gate::{Decision, Language, Risk, Verdict};
@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::answer::say;
 use super::view::View;
-use decide::text::clean;
 
 /// The seed's words, which clients and tests look for.
 pub const WHY: &str = "This action opens the house, and this server has no way for a person to say yes: an MCP client \
@@ -20,18 +19,13 @@ than guessed at.";
 /// Reasons in words, beyond which they are only counted; names beside ids, beyond which there are none.
 const REASONS_MAX: usize = 8;
 const NAMES_MAX: usize = 20;
-const SENTENCE_CHARS: usize = 400;
 
 pub fn refusal(view: &View<'_>, decision: &Decision) -> Value {
     let asks = decision.verdict == Verdict::Ask;
     let risk = decision.risk.unwrap_or(Risk::Security);
-    let mut sentences: Vec<String> = Vec::new();
-    for reason in decision.reasons.iter().filter(|reason| reason.verdict == decision.verdict) {
-        let sentence = clean(&reason.sentence(view.language), SENTENCE_CHARS);
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
+    let strictest = decision.reasons.iter().filter(|reason| reason.verdict == decision.verdict);
+    let mut sentences = view.sentences(strictest);
+    let targets = view.targets(decision);
     let count = sentences.len();
     sentences.truncate(REASONS_MAX);
     let why = match (asks, risk) {
@@ -44,14 +38,14 @@ pub fn refusal(view: &View<'_>, decision: &Decision) -> Value {
         "refused": true,
         "error": if asks { "needs_confirmation" } else { "refused" },
         "risk": risk,
-        "targets": decision.targets,
+        "targets": targets,
         "message": message(view, asks, sentences.first()),
         "reasons": sentences,
         "why": why,
         "retry": RETRY,
     });
-    if decision.targets.len() <= NAMES_MAX {
-        answer["target_names"] = decision.targets.iter().map(|id| view.name(id)).collect();
+    if targets.len() <= NAMES_MAX {
+        answer["target_names"] = targets.iter().map(|id| view.name(id)).collect();
     }
     if count > REASONS_MAX {
         answer["reasons_left_out"] = json!(count - REASONS_MAX);

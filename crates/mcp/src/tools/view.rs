@@ -3,9 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use decide::gate::{Call, Decision, Facts, InFlight, Language, Origin, Policy, Problem, in_scope, judge, may_open};
+use decide::gate::{
+    Call, Decision, Facts, InFlight, Language, Origin, Policy, Problem, Reason, Step, in_scope, judge, may_open,
+};
 use decide::house::{Area, Entity, EntityId, House};
 use decide::text::{NAME_CHARS_MAX, clean};
+
+use super::answer::say;
+
+/// Longest sentence of a reason, in characters.
+const SENTENCE_CHARS: usize = 400;
 
 /// A house through the eyes of a model.
 #[derive(Clone, Copy)]
@@ -42,6 +49,45 @@ impl<'a> View<'a> {
     /// All that may be shown and is not hidden.
     pub fn visible(self) -> impl Iterator<Item = (&'a EntityId, &'a Entity)> {
         self.all().filter(|(_, entity)| !entity.info.hidden)
+    }
+
+    /// Whether the operator lets it be seen at all.
+    pub fn reaches(&self, id: &EntityId) -> bool {
+        in_scope(&self.facts(), id)
+    }
+
+    /// Whether this reason may be told: nothing in it is out of scope.
+    pub fn tells(&self, reason: &Reason) -> bool {
+        let steps = reason.path.iter().filter_map(|step| match step {
+            Step::Moves { entity } | Step::Triggers { cause: entity, .. } => Some(entity.clone()),
+            Step::Runs { .. } | Step::Event { .. } => None,
+        });
+        let in_detail = reason.detail.as_deref().and_then(EntityId::parse);
+        let ids = reason.entity.iter().chain(&reason.on).cloned().chain(in_detail).chain(steps);
+        ids.into_iter().all(|id| self.reaches(&id))
+    }
+
+    /// Why, in words: those that may be told, one sentence for all that may not.
+    pub fn sentences<'r>(&self, reasons: impl Iterator<Item = &'r Reason>) -> Vec<String> {
+        let mut sentences: Vec<String> = Vec::new();
+        for reason in reasons {
+            let sentence = match self.tells(reason) {
+                true => clean(&reason.sentence(self.language), SENTENCE_CHARS),
+                false => {
+                    say(self.language, "it would move something that is out of reach here", "会动到这里不能操作的设备")
+                        .to_owned()
+                }
+            };
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
+        sentences
+    }
+
+    /// Those targets of a decision that are in scope.
+    pub fn targets(&self, decision: &Decision) -> Vec<EntityId> {
+        decision.targets.iter().filter(|id| self.reaches(id)).cloned().collect()
     }
 
     pub fn name(&self, id: &EntityId) -> String {

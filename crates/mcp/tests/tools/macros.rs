@@ -109,3 +109,24 @@ fn steps_in_every_branch_of_a_script_are_shown() {
         ]
     );
 }
+
+#[test]
+fn what_is_out_of_scope_is_named_in_no_answer_about_what_would_open_it() {
+    let mut world = World::new(family().build());
+    let plain = preview(&world, "welcome home").to_string();
+    assert!(plain.contains("lock.front_door"), "{plain}");
+    world.policy.scope.exclude.insert("lock.front_door".into());
+    let call = decide::gate::Call {
+        domain: "script".into(),
+        service: "turn_on".into(),
+        data: arguments(json!({"entity_id": "script.welcome"})),
+        target: None,
+    };
+    let decision = world.view().judged(&call).unwrap();
+    assert_eq!(decision.verdict, decide::gate::Verdict::Ask);
+    for answer in [preview(&world, "welcome home"), mcp::tools::refusal::refusal(&world.view(), &decision)] {
+        let text = answer.to_string();
+        assert!(!text.contains("lock.front_door") && !text.contains("前门"), "{answer:#}");
+        assert!(text.contains("out of reach here"), "{answer:#}");
+    }
+}

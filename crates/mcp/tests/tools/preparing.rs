@@ -174,3 +174,41 @@ fn a_bare_72_in_a_house_of_celsius_is_told_the_range_in_both_units() {
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("7–35 °C") && message.contains("44.6–95 °F"), "{message}");
 }
+
+#[test]
+fn more_names_than_a_person_says_are_not_looked_up() {
+    let names = vec!["Sofa Lamp"; 2_000];
+    let unknown: Vec<String> = (0..2_000).map(|number| format!("light.unknown_{number}")).collect();
+    for given in [
+        json!({"entity_id": names.join(", ")}),
+        json!({"entity_id": names}),
+        json!({"entity_id": names.join("、")}),
+        json!({"entity_id": unknown}),
+        json!({"target": {"area_id": names}}),
+        json!({"data": {"label_id": names, "floor_id": names}}),
+    ] {
+        let mut call = json!({"domain": "light", "service": "turn_off"});
+        call.as_object_mut().unwrap().extend(arguments(given));
+        let answer = refused(call);
+        assert!(answer["message"].as_str().unwrap().contains("at most 100"), "{answer}");
+    }
+    let ids = vec![json!("light.sofa"); 2_000];
+    target("light.turn_off", json!(ids), json!({"entity_id": ["light.sofa"]}));
+}
+
+#[test]
+fn arguments_of_any_shape_beyond_all_measure_are_refused_before_they_are_read() {
+    use mcp::tools::arguments::Arguments;
+    for given in [
+        json!({"phrase": "晚安".repeat(20_000)}),
+        json!({"entity_id": vec!["a"; 5_000]}),
+        json!({"data": {"x".repeat(70_000): 1}}),
+        json!({"data": vec![json!({}); 5_000]}),
+        json!({"data": {"entities": (0..5_000).map(|n| (format!("light.x{n}"), json!("on"))).collect::<serde_json::Map<_, _>>()}}),
+    ] {
+        let answer = Arguments::too_big(&arguments(given), decide::gate::Language::English).unwrap();
+        assert_eq!(answer["error"], "bad_request");
+    }
+    let whole = json!({"domain": "light", "service": "turn_off", "entity_id": vec!["light.sofa"; 1_000]});
+    assert_eq!(Arguments::too_big(&arguments(whole), decide::gate::Language::English), None);
+}

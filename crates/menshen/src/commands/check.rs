@@ -239,6 +239,7 @@ pub fn because(language: Language, why: &str) -> &'static str {
         }
         "name" => say(language, "its name", "名字"),
         "button" => say(language, "a button", "按钮"),
+        "options" => say(language, "one of its options says open", "有一个选项说“打开”"),
         "board" => say(language, "on a board beside a door", "与门在同一块多路板上"),
         _ => say(language, "its name says nothing", "名字看不出用途"),
     }

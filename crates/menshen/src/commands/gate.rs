@@ -58,11 +58,14 @@ struct Explain {
 
 #[derive(Args)]
 struct Set {
+    #[arg(value_name = "DECISION")]
     word: Word,
     /// For `cover`: the class, then the entities; else the entities
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "ENTITIES")]
     rest: Vec<String>,
 }
+
+const COVER_CLASSES: &str = "awning blind curtain shade damper door garage gate shutter window";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Word {
@@ -82,7 +85,10 @@ enum Word {
 
 impl GateCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let config = Config::load(options);
+        let config = match self.action {
+            Action::Set(_) => Config::load_or_new(options),
+            _ => Config::load(options),
+        };
         match self.action {
             Action::Explain(explain) => explain.run(&config).await,
             Action::Record { file } => record(&config, &file).await,
@@ -162,7 +168,8 @@ fn as_json(outcome: &Result<Decision, Problem>, language: Language) -> Value {
 }
 
 fn print(call: &Call, outcome: &Result<Decision, Problem>, language: Language) {
-    println!("{}.{} {}", call.domain, call.service, Value::Object(call.data.clone()));
+    let told = format!("{}.{} {}", call.domain, call.service, Value::Object(call.data.clone()));
+    println!("{}", super::audit::harmless(&told));
     let decision = match outcome {
         Ok(decision) => decision,
         Err(problem) => {
@@ -180,15 +187,13 @@ fn print(call: &Call, outcome: &Result<Decision, Problem>, language: Language) {
         println!("  - {}", reason.sentence(language));
     }
     let list = |ids: &[EntityId]| ids.iter().map(EntityId::as_str).collect::<Vec<_>>().join(", ");
+    let would = match decision.verdict {
+        Verdict::Allow => say(language, "would send:", "将发送："),
+        Verdict::Ask | Verdict::Refuse => say(language, "allowed, it would send:", "若允许，将发送："),
+    };
     for send in &decision.plan.sends {
         let safety = if send.toward_safety { say(language, " (toward safety)", "（趋向安全）") } else { "" };
-        println!(
-            "{} {}.{} → {}{safety}",
-            say(language, "would send:", "将发送："),
-            send.domain,
-            send.service,
-            list(&send.entities)
-        );
+        println!("{would} {}.{} → {}{safety}", send.domain, send.service, list(&send.entities));
     }
     if !decision.plan.done.is_empty() {
         println!("{} {}", say(language, "already so, not sent:", "已是如此，不再发送："), list(&decision.plan.done));
@@ -207,21 +212,32 @@ impl Set {
         let (class, names) = match self.word {
             Word::Cover => {
                 let (class, names) = self.rest.split_first().context("name a class, then the covers")?;
-                serde_json::from_value::<decide::gate::CoverClass>(json!(class))
-                    .with_context(|| format!("`{class}` is no class of cover"))?;
+                if serde_json::from_value::<decide::gate::CoverClass>(json!(class)).is_err() {
+                    bail!("`{class}` is no class of cover; there are: {COVER_CLASSES}");
+                }
                 (Some(class.as_str()), names)
             }
             _ => (None, self.rest.as_slice()),
         };
+        if names.is_empty() {
+            bail!("name a class, then the covers: menshen gate set cover curtain cover.south");
+        }
         let mut ids = Vec::new();
         for name in names {
-            ids.push(EntityId::parse(name).with_context(|| format!("`{name}` is no entity id"))?);
+            ids.push(
+                EntityId::parse(name).with_context(|| format!("`{name}` is no entity id, such as lock.front_door"))?,
+            );
         }
         let mut changes = Vec::new();
         for id in &ids {
             changes.extend(self.changes(config, id, class).await?);
         }
         change(&config.path, changes)?;
+        let decided = self.word.to_possible_value().map(|word| word.get_name().to_owned()).unwrap_or_default();
+        let class = class.map(|class| format!(" {class}")).unwrap_or_default();
+        for id in &ids {
+            println!("{id}: {decided}{class}");
+        }
         println!("{} {}", say(config.language, "written to", "已写入"), config.path.display());
         Ok(ExitCode::SUCCESS)
     }
@@ -242,7 +258,13 @@ impl Set {
                 if matches!(id.domain(), "scene" | "script" | "automation") {
                     let (connection, house) = super::connect(config).await?;
                     connection.close().await;
-                    grant.insert("body", decide::gate::fingerprint(&house, id).into());
+                    if house.entity(id.as_str()).is_none() {
+                        bail!("{}", say(config.language, "this house has no {}", "这个家里没有 {}").replace("{}", key));
+                    }
+                    let seen = decide::gate::fingerprint(&house, id).with_context(|| {
+                        format!("{id} cannot be read, so the permission could not be held to what it does; set HOME_ASSISTANT_READING_TOKEN, an administrator's")
+                    })?;
+                    grant.insert("body", seen.into());
                 }
                 one(GRANTS, Some(toml_edit::value(grant)))
             }

@@ -25,7 +25,8 @@ impl McpCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
         let mut config = Config::load(options);
         config.policy.scope.read_only |= self.read_only;
-        let house = config.settings.url.as_deref().unwrap_or("not set (HOME_ASSISTANT_URL)");
+        let house = config.settings.url.as_deref().map(home::without_secrets);
+        let house = house.unwrap_or_else(|| "not set (HOME_ASSISTANT_URL)".to_owned());
         let notes = [format!("house {house}")].into_iter().chain(config.broken.clone()).collect();
         let connection = Connection::start(config.settings.clone());
         let policy = mcp::SharedPolicy::new(hold_macros(&config));
@@ -64,7 +65,14 @@ async fn pin_when_ready(connection: Connection, shared: mcp::SharedPolicy, confi
     };
     let mut policy = (*shared.get()).clone();
     match pin(&house, &mut policy, &config.from_environment, &state_folder()) {
-        Ok(()) => shared.set(policy),
+        Ok(unread) => {
+            shared.set(policy);
+            for id in unread {
+                eprintln!(
+                    "menshen: {id} stays closed: it cannot be read with this token, so the permission cannot be held to what it does; set HOME_ASSISTANT_READING_TOKEN, an administrator's"
+                );
+            }
+        }
         Err(error) => eprintln!("menshen: {error:#}; the granted macros stay closed"),
     }
 }

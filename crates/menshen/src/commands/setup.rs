@@ -3,6 +3,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -50,6 +51,10 @@ impl Person {
         if std::io::stdin().read_line(&mut line)? == 0 {
             bail!("{}", say(self.language, "input ended; nothing was written", "输入结束；什么都没有写入"));
         }
+        if !std::io::stdin().is_terminal() {
+            // Nobody typed the end of the line.
+            eprintln!();
+        }
         let line = line.trim();
         Ok(if line.is_empty() { default.to_owned() } else { line.to_owned() })
     }
@@ -64,22 +69,26 @@ impl Person {
     }
 }
 
+/// The house that answered, and what opened it.
+struct Reached {
+    url: String,
+    token: Token,
+    connection: Connection,
+    house: Arc<House>,
+}
+
+/// How often an address and a token are asked for.
+const TRIES: u32 = 5;
+
 impl SetupCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let config = Config::load(options);
+        let config = Config::load_or_new(options);
         if let Some(error) = &config.broken {
             bail!("{error}");
         }
         let silent = self.yes || !std::io::stdin().is_terminal() && !interactive_by_pipe();
         let person = Person { language: config.language, silent };
-        let url = self.url(&config, &person).await?;
-        let token = token(&config, &person)?;
-        let settings = home::Settings { url: Some(url.clone()), token: Some(token.clone()), ..config.settings.clone() };
-        let connection = Connection::start(settings);
-        let house = match connection.ready(Duration::from_secs(30)).await {
-            Ok(house) => house,
-            Err(error) => bail!("{}", error.message(config.language)),
-        };
+        let Reached { url, token, connection, house } = self.reached(&config, &person).await?;
         let words = say(config.language, "entities", "个实体");
         eprintln!(
             "✓ Home Assistant {} “{}”, {} {words}",
@@ -96,10 +105,40 @@ impl SetupCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn url(&self, config: &Config, person: &Person) -> Result<String> {
-        if let Some(url) = &config.settings.url {
-            return Ok(url.clone());
+    /// The house that answers. Whoever typed an address or a token wrongly is asked again.
+    async fn reached(&self, config: &Config, person: &Person) -> Result<Reached> {
+        let mut given = config.settings.clone();
+        for left in (0..TRIES).rev() {
+            let url = match &given.url {
+                Some(url) => url.clone(),
+                None => self.url(person).await?,
+            };
+            let token = match &given.token {
+                Some(token) => token.clone(),
+                None => token(person)?,
+            };
+            let settings = home::Settings { url: Some(url.clone()), token: Some(token.clone()), ..given.clone() };
+            let connection = Connection::start(settings);
+            let error = match connection.ready(Duration::from_secs(30)).await {
+                Ok(house) => return Ok(Reached { url, token, connection, house }),
+                Err(error) => error,
+            };
+            connection.close().await;
+            let message = error.message(config.language);
+            let wrong_token = error.code == home::ErrorCode::Auth;
+            let configured = if wrong_token { config.settings.token.is_some() } else { config.settings.url.is_some() };
+            if left == 0 || person.silent || configured {
+                bail!("{message}");
+            }
+            eprintln!("{message}");
+            // What was right is not asked for again.
+            given.url = wrong_token.then_some(url);
+            given.token = if wrong_token { None } else { Some(token) };
         }
+        bail!("{}", say(person.language, "no house was reached", "没有连上"))
+    }
+
+    async fn url(&self, person: &Person) -> Result<String> {
         person.tell("Looking for Home Assistant on this network…", "正在局域网里寻找 Home Assistant……");
         let found = tokio::task::spawn_blocking(discover::houses).await?;
         for (index, house) in found.iter().enumerate() {
@@ -161,10 +200,7 @@ fn interactive_by_pipe() -> bool {
     std::env::var_os("MENSHEN_SETUP_ANSWERS").is_some()
 }
 
-fn token(config: &Config, person: &Person) -> Result<Token> {
-    if let Some(token) = &config.settings.token {
-        return Ok(token.clone());
-    }
+fn token(person: &Person) -> Result<Token> {
     person.tell(
         "A long-lived access token: in Home Assistant open your profile, Security, Long-lived access tokens, Create token.",
         "长期访问令牌：在 Home Assistant 里打开个人资料、安全、长期访问令牌、创建令牌。",
@@ -193,7 +229,12 @@ fn decide_openers(config: &Config, house: &House, person: &Person) -> Result<Vec
     let in_flight = InFlight::default();
     let open = proposals(&super::facts(house, &config.policy, &in_flight));
     let mut decided = Vec::new();
-    if !open.is_empty() {
+    if !open.is_empty() && person.silent {
+        person.tell(
+            "What looks like an opener is guarded; the rest is left for `menshen check`:",
+            "看起来会打开什么的都已看守，其余留给 `menshen check`：",
+        );
+    } else if !open.is_empty() {
         person.tell(
             "Do these open something (a door, a gate, a lock)? y, n, or s to decide later.",
             "这些会打开什么吗（门、大门、锁）？y 会，n 不会，s 以后再说。",
@@ -203,6 +244,10 @@ fn decide_openers(config: &Config, house: &House, person: &Person) -> Result<Vec
         let name = house.entity(id.as_str()).map_or(id.as_str(), |entity| entity.name(&id));
         let guess = if matches!(why, "relation" | "name") { "y" } else { "s" };
         let question = format!("  {id} “{}” ({})", decide::text::clean(name, 60), because(person.language, why));
+        if person.silent {
+            let later = say(person.language, "later", "以后再说");
+            eprintln!("{question}: {}", if guess == "y" { "opens" } else { later });
+        }
         match person.ask(&question, guess)?.to_lowercase().as_str() {
             "y" | "yes" | "是" | "会" => decided.push((id, Guard::Opens)),
             "n" | "no" | "否" | "不会" => decided.push((id, Guard::Harmless)),

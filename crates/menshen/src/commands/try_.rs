@@ -34,7 +34,7 @@ pub struct TryCommand {
     /// One line of JSON for each sentence
     #[arg(long)]
     json: bool,
-    /// Leave the disposable house up, and do not speak of it
+    /// Do not say at the end that the disposable house stays up
     #[arg(long, conflicts_with = "down")]
     keep: bool,
     /// Take the disposable house down at the end
@@ -69,7 +69,10 @@ impl TryCommand {
             Ok(house) => house,
             Err(error) => bail!("{}", error.message(config.language)),
         };
-        let paper = Paper::new(self.json);
+        let paper = Paper::new(self.json, place.disposable);
+        if !place.disposable && !self.json && !self.sentences.is_empty() {
+            eprintln!("{}", say(config.language, "This moves YOUR OWN house.", "这会动你自己的家。"));
+        }
         let all_well = if self.sentences.is_empty() {
             self.converse(&desk, &house, &paper).await?
         } else {
@@ -110,7 +113,7 @@ impl TryCommand {
         if !self.json {
             paper.greet(desk, house)?;
         }
-        if std::io::stdin().is_terminal() { prompt(desk, paper).await } else { lines(desk, paper).await }
+        if std::io::stdin().is_terminal() { prompt(desk, house, paper).await } else { lines(desk, paper).await }
     }
 
     async fn leave(&self, language: Language) -> Result<()> {
@@ -149,8 +152,8 @@ fn language_of(sentence: &str, otherwise: Language) -> Language {
     }
 }
 
-/// At a terminal: history and editing; Ctrl-C and Ctrl-D leave.
-async fn prompt(desk: &Desk, paper: &Paper) -> Result<bool> {
+/// At a terminal: history and editing; `exit`, Ctrl-C and Ctrl-D leave.
+async fn prompt(desk: &Desk, house: &House, paper: &Paper) -> Result<bool> {
     let mut editor = rustyline::DefaultEditor::new().context("this terminal cannot be read")?;
     loop {
         // Reading blocks, so it has a thread of its own and gives the editor back.
@@ -172,6 +175,14 @@ async fn prompt(desk: &Desk, paper: &Paper) -> Result<bool> {
             continue;
         }
         let _kept = editor.add_history_entry(&sentence);
+        match sentence.trim().to_lowercase().as_str() {
+            "exit" | "quit" | "退出" => return Ok(true),
+            "help" | "?" | "？" | "帮助" if !paper.json => {
+                paper.greet(desk, house)?;
+                continue;
+            }
+            _ => {}
+        }
         answered(desk, &sentence, paper).await?;
     }
 }

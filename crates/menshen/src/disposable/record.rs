@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use home::{Endpoint, Tls, Token, Wire};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,8 +71,13 @@ pub struct Answer<'a> {
 impl Record {
     pub fn read(folders: &Folders, name: &str) -> Result<Self> {
         let path = folders.house(name).join("house.json");
-        let text = fs::read_to_string(&path)
-            .with_context(|| format!("there is no house `{name}`; `menshen home up` makes one"))?;
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                bail!("there is no house `{name}`; `menshen home up --name {name}` makes one")
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
         serde_json::from_str(&text)
             .with_context(|| format!("{} is broken; `menshen home down` removes it", path.display()))
     }

@@ -65,6 +65,11 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 impl Pair<'_> {
+    fn near(&self, key: &str, step: f64) -> bool {
+        let number = |state: &Value| state["attributes"][key].as_f64();
+        matches!((number(self.want), number(self.have)), (Some(one), Some(other)) if (one - other).abs() < step)
+    }
+
     fn compare(&mut self) {
         match self.domain() {
             "light" => self.light(),
@@ -75,7 +80,10 @@ impl Pair<'_> {
             }
             "humidifier" => {
                 self.on_off();
-                self.attribute("humidity", "set_humidity", "humidity");
+                // The service takes whole numbers only.
+                if !self.near("humidity", 1.0) {
+                    self.attribute("humidity", "set_humidity", "humidity");
+                }
                 self.attribute("mode", "set_mode", "mode");
             }
             "script" if self.wanted("off") => self.state_by("turn_off"),

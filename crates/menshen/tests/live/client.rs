@@ -73,11 +73,19 @@ impl Mcp {
             if let Some(message) = self.early.remove(&id) {
                 return message;
             }
+            let (id, message) = self.receive().await;
+            self.early.insert(id, message);
+        }
+    }
+
+    /// The next answer that comes in.
+    async fn receive(&mut self) -> (u64, Value) {
+        loop {
             let line = timeout(Duration::from_secs(ANSWER_SECS_MAX), self.output.next_line()).await;
             let line = line.expect("no answer").unwrap().expect("the program ended");
             let message: Value = serde_json::from_str(&line).unwrap();
             if let Some(id) = message["id"].as_u64() {
-                self.early.insert(id, message);
+                return (id, message);
             }
         }
     }
@@ -94,10 +102,19 @@ impl Mcp {
     }
 
     pub async fn told(&mut self, id: u64) -> Value {
-        let answer = self.answer(id).await;
-        match answer["result"]["structuredContent"].clone() {
-            Value::Null => json!({"ok": false, "error": "protocol", "answer": answer}),
-            structured => structured,
-        }
+        structured(self.answer(id).await)
+    }
+
+    /// Whichever posted tool call ends next.
+    pub async fn told_next(&mut self) -> (u64, Value) {
+        let (id, message) = self.receive().await;
+        (id, structured(message))
+    }
+}
+
+fn structured(answer: Value) -> Value {
+    match answer["result"]["structuredContent"].clone() {
+        Value::Null => json!({"ok": false, "error": "protocol", "answer": answer}),
+        structured => structured,
     }
 }

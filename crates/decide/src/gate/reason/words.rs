@@ -120,7 +120,19 @@ fn end_english(reason: &Reason) -> String {
         ReasonCode::WrongMember => format!("{what} hides in a place where it does not belong"),
         ReasonCode::BadStates => format!("the states for {what} cannot be judged"),
         ReasonCode::ReadOnly => "this connection may only read".to_owned(),
-        _ => format!("{} {what} {}", gerund, end_english_which(reason)),
+        ReasonCode::Valve => format!("{gerund} {what} lets what is behind the valve run"),
+        ReasonCode::Gas => format!("{gerund} {what} lets gas run"),
+        ReasonCode::Harm => format!("{gerund} {what} can hurt somebody"),
+        ReasonCode::Unreadable => format!("what {what} does cannot be read with this token"),
+        ReasonCode::OpaqueBody
+        | ReasonCode::UnreadableScene
+        | ReasonCode::BodyChanged
+        | ReasonCode::NotifyExtra
+        | ReasonCode::Speech
+        | ReasonCode::Media => format!("{what} {}", end_english_which(reason)),
+        ReasonCode::Heat | ReasonCode::Blinds | ReasonCode::Stops => {
+            format!("{gerund} {what} {}", end_english_which(reason))
+        }
     }
 }
 
@@ -152,7 +164,14 @@ fn end_english_which(reason: &Reason) -> String {
         ReasonCode::Listed | ReasonCode::Labelled | ReasonCode::Relation | ReasonCode::Named | ReasonCode::Button => {
             format!("{verb} {what}: {}", end_english(reason))
         }
-        _ => end_english(reason),
+        ReasonCode::NoState => format!("uses {what}, which has no state to judge by"),
+        ReasonCode::UnknownService => format!("calls {what}, and what that does is not known here"),
+        ReasonCode::Opaque => format!("calls {what}, which can do anything and nobody can look inside"),
+        ReasonCode::ListedAsks => format!("calls {what}, before which the operator wants to be asked"),
+        ReasonCode::WrongMember => format!("hides {what} in a place where it does not belong"),
+        ReasonCode::BadStates => format!("gives {what} states that cannot be judged"),
+        // These two are said of the call itself, never of a road's end.
+        ReasonCode::CodeGiven | ReasonCode::ReadOnly => end_english(reason),
     }
 }
 

@@ -3,16 +3,17 @@
 //! name was looked for in it; what cannot be understood here goes on to the gate as it came, which
 //! refuses it by name.
 
-use decide::gate::Call;
+use decide::gate::{Call, Language};
 use decide::house::EntityId;
 use decide::text::clean;
 use serde_json::{Map, Value, json};
 use unicode_normalization::UnicodeNormalization;
 
 use super::values;
+use crate::tools::answer::bad_request;
 use crate::tools::arguments::Arguments;
 use crate::tools::fold::fold;
-use crate::tools::names::{CANDIDATES_MAX, Found, Place, find};
+use crate::tools::names::{CANDIDATES_MAX, COMMAS, Found, Place, find};
 use crate::tools::row::candidate;
 use crate::tools::view::View;
 
@@ -33,7 +34,7 @@ pub fn prepare(view: &View<'_>, given: &Map<String, Value>) -> Result<Call, Valu
     let mut resolved = Resolved::default();
     for key in PLACES {
         for value in [target.remove(key), data.remove(key)].into_iter().flatten() {
-            resolved.place(view, key, value);
+            resolved.place(view, key, value)?;
         }
     }
     // A name beside an area is meant in that area; ids beside an area are meant with it.
@@ -52,10 +53,15 @@ pub fn prepare(view: &View<'_>, given: &Map<String, Value>) -> Result<Call, Valu
     Ok(Call { domain, service, data, target })
 }
 
+/// Limit: names in one call that are looked up; ids are not looked up and do not count.
+pub const NAMES_MAX: usize = 100;
+
 /// Target keys, each with all that was given for it in whatever place.
 #[derive(Default)]
 struct Resolved {
     target: Map<String, Value>,
+    /// Names that were looked up so far.
+    names: usize,
 }
 
 impl Resolved {
@@ -85,6 +91,7 @@ impl Resolved {
         match value {
             Value::String(text) if as_it_is(view, &text) => self.push("entity_id", json!(text)),
             Value::String(text) => {
+                self.count_names(view, 1 + text.matches(COMMAS).count())?;
                 for (said, found) in find(view, place, &text) {
                     match found {
                         Found::Entities(ids) => ids.iter().for_each(|id| self.push("entity_id", json!(id))),
@@ -107,12 +114,39 @@ impl Resolved {
     }
 
     /// Ids of places, or their names.
-    fn place(&mut self, view: &View<'_>, key: &str, value: Value) {
+    fn place(&mut self, view: &View<'_>, key: &str, value: Value) -> Result<(), Value> {
         match value {
-            Value::Array(values) => values.into_iter().for_each(|value| self.place(view, key, value)),
-            Value::String(text) => self.push(key, json!(place_id(view, key, &text).unwrap_or(text))),
+            Value::Array(values) => return values.into_iter().try_for_each(|value| self.place(view, key, value)),
+            Value::String(text) => {
+                let house = view.house;
+                let known = match key {
+                    "area_id" => house.areas.contains_key(&*text),
+                    "floor_id" => house.floors.contains_key(&*text),
+                    "label_id" => house.labels.contains_key(&*text),
+                    _ => true, // devices have no names here
+                };
+                self.count_names(view, usize::from(!known))?;
+                self.push(key, json!(place_id(view, key, &text).unwrap_or(text)));
+            }
             other => self.push(key, other),
         }
+        Ok(())
+    }
+
+    /// Looking up a name reads the whole house, so a call has only so many.
+    fn count_names(&mut self, view: &View<'_>, more: usize) -> Result<(), Value> {
+        self.names += more;
+        if self.names <= NAMES_MAX {
+            return Ok(());
+        }
+        Err(bad_request(match view.language {
+            Language::English => format!(
+                "These are too many names: at most {NAMES_MAX} in one call. Nothing was done. Use ids from list_entities, or name an area, floor or label."
+            ),
+            Language::Chinese => format!(
+                "名称太多：一次最多 {NAMES_MAX} 个。没有执行任何操作。请使用 list_entities 给出的 id，或指定区域、楼层、标签。"
+            ),
+        }))
     }
 }
 
@@ -169,12 +203,12 @@ fn ambiguous(view: &View<'_>, said: &str, ids: &[EntityId]) -> Value {
     let said = clean(said, 60);
     let count = ids.len();
     let message = match view.language {
-        decide::gate::Language::English => {
+        Language::English => {
             format!(
                 "{count} things fit \"{said}\". Nothing was done. Ask the person which one, then use its entity_id."
             )
         }
-        decide::gate::Language::Chinese => {
+        Language::Chinese => {
             format!("有 {count} 个设备符合“{said}”。没有执行任何操作。请问清楚是哪一个，再用它的 entity_id。")
         }
     };
@@ -185,10 +219,10 @@ fn ambiguous(view: &View<'_>, said: &str, ids: &[EntityId]) -> Value {
 fn not_found(view: &View<'_>, said: &str, nearest: &[EntityId]) -> Value {
     let said = clean(said, 60);
     let message = match view.language {
-        decide::gate::Language::English => {
+        Language::English => {
             format!("Nothing here is called \"{said}\". Nothing was done. list_entities shows names and ids.")
         }
-        decide::gate::Language::Chinese => {
+        Language::Chinese => {
             format!("没有叫“{said}”的设备。没有执行任何操作。用 list_entities 查看名称和 id。")
         }
     };

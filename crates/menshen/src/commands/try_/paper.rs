@@ -18,9 +18,10 @@ use menshen::understand::{Answer, Moved, Named, Reader, Step, What};
 const ROWS_MAX: usize = 12;
 
 pub struct Paper {
-    json: bool,
+    pub json: bool,
     colour: bool,
-    echo: bool,
+    /// What the operator decides in `menshen.toml` holds in a house of their own alone.
+    disposable: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -31,10 +32,10 @@ enum Ink {
 }
 
 impl Paper {
-    pub fn new(json: bool) -> Self {
+    pub fn new(json: bool, disposable: bool) -> Self {
         let terminal = std::io::stdout().is_terminal();
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { json, colour, echo: !json }
+        Self { json, colour, disposable }
     }
 
     fn ink(&self, ink: Ink, text: &str) -> String {
@@ -53,16 +54,23 @@ impl Paper {
             all.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join("  ")
         };
         let version = decide::text::clean(&house.version, 20);
-        put(&format!("Home Assistant {version}, {} entities. Type what you would say at home:", house.entities.len()))?;
+        let (whose, chinese) = if self.disposable {
+            ("A disposable house", "一次性房屋")
+        } else {
+            ("YOUR OWN house", "你自己的家")
+        };
+        let entities = house.entities.len();
+        put(&format!("{whose} / {chinese}: Home Assistant {version}, {entities} entities."))?;
+        put("Type what you would say at home:")?;
         put(&format!("  {}", quoted(Language::English)))?;
         put("说一句平常在家会说的话：")?;
         put(&format!("  {}", quoted(Language::Chinese)))?;
-        put(&self.ink(Ink::Dim, "Ctrl-D leaves / 退出"))
+        put(&self.ink(Ink::Dim, "help / 帮助, exit / 退出"))
     }
 
     /// The sentence itself, where nobody typed it at the prompt.
     pub fn said(&self, sentence: &str) -> Result<()> {
-        if self.echo { put(&format!("> {}", decide::text::clean(sentence, 300))) } else { Ok(()) }
+        if !self.json { put(&format!("> {}", decide::text::clean(sentence, 300))) } else { Ok(()) }
     }
 
     pub fn answer(&self, answer: &Answer, language: Language) -> Result<()> {
@@ -87,14 +95,14 @@ impl Paper {
                     language,
                 )?;
                 put(&format!("  {}", say(language, "Which one?", "请说明是哪一个：")))?;
-                self.names(&answer.matched)
+                self.names(&answer.matched, language)
             }
             What::NotUnderstood => {
                 let text = say(language, "Not understood; nothing was done.", "没有听懂；没有执行任何操作。");
                 put(&format!("  {}", self.ink(Ink::Bad, text)))?;
                 if !answer.matched.is_empty() {
                     put(&format!("  {}", say(language, "Near it:", "相近的有：")))?;
-                    self.names(&answer.matched)?;
+                    self.names(&answer.matched, language)?;
                 }
                 Ok(())
             }
@@ -130,19 +138,20 @@ impl Paper {
             self.moved(moved, language)?;
         }
         if step.moved.len() > ROWS_MAX {
-            let more = step.moved.len() - ROWS_MAX;
-            put(&format!(
-                "  {}",
-                match language {
-                    Language::English => format!("and {more} more"),
-                    Language::Chinese => format!("还有 {more} 个"),
-                }
-            ))?;
+            put(&format!("  {}", more(step.moved.len() - ROWS_MAX, language)))?;
         }
         if step.refused() {
             return self.refused(step, language);
         }
-        let message = text(&step.answer, "message");
+        let message = match text(&step.answer, "error") {
+            // The tools tell a model what it may claim; a person looks for themselves.
+            "not_confirmed" => say(
+                language,
+                "Home Assistant took the command, but the device did not report the new state in time. Look whether it moved.",
+                "Home Assistant 接受了命令，但设备没有及时报告新状态。请看一下它动了没有。",
+            ),
+            _ => text(&step.answer, "message"),
+        };
         if !message.is_empty() {
             put(&format!("  {}", self.ink(Ink::Bad, message)))?;
         } else if step.moved.is_empty() {
@@ -155,6 +164,9 @@ impl Paper {
         let zh = language == Language::Chinese;
         let state = |state: &str| word(moved.entity_id.domain(), state, zh);
         let (ink, outcome) = match moved.outcome.as_str() {
+            "confirmed" if moved.before == moved.after => {
+                (Ink::Good, say(language, "confirmed, as it was", "已确认，本来如此"))
+            }
             "confirmed" => (Ink::Good, say(language, "confirmed", "已确认")),
             "moved" => (Ink::Good, say(language, "moved", "已变化")),
             "as_it_was" => (Ink::Dim, say(language, "as it was", "本来如此")),
@@ -180,20 +192,36 @@ impl Paper {
         for reason in reasons.into_iter().flatten().filter_map(Value::as_str) {
             put(&format!("    {reason}"))?;
         }
-        let how = say(
-            language,
-            "Nothing typed here can change that. A person decides it once, with `menshen gate set`.",
-            "在这里输入什么都不会改变。由人用 `menshen gate set` 决定一次。",
-        );
-        put(&format!("  {}", self.ink(Ink::Dim, how)))
+        put(&format!("  {}", self.ink(Ink::Dim, &self.how(step, language))))
     }
 
-    fn names(&self, named: &[Named]) -> Result<()> {
+    /// How a person decides what was refused, where a person can.
+    fn how(&self, step: &Step, language: Language) -> String {
+        let nothing = say(language, "Nothing typed here can change that.", "在这里输入什么都不会改变。");
+        if text(&step.answer, "error") != "needs_confirmation" {
+            return nothing.to_owned();
+        }
+        let targets = step.answer.get("targets").and_then(Value::as_array);
+        // A macro is granted as it is, not the door that it opens.
+        let command = match (&step.runs, targets.map(Vec::as_slice)) {
+            (Some(runs), _) => format!("`menshen gate set grant {}`", runs.entity_id),
+            (None, Some([Value::String(id)])) => format!("`menshen gate set grant {id}`"),
+            _ => "`menshen gate set`".to_owned(),
+        };
+        match (language, self.disposable) {
+            (Language::English, true) => format!("{nothing} In a house of your own you decide it once: {command}."),
+            (Language::English, false) => format!("{nothing} A person decides it once, outside: {command}."),
+            (Language::Chinese, true) => format!("{nothing}在你自己的家里，由你决定一次：{command}。"),
+            (Language::Chinese, false) => format!("{nothing}由人在外面决定一次：{command}。"),
+        }
+    }
+
+    fn names(&self, named: &[Named], language: Language) -> Result<()> {
         for one in named.iter().take(ROWS_MAX) {
             put(&format!("    {}  {}", one.name, self.ink(Ink::Dim, one.entity_id.as_str())))?;
         }
         if named.len() > ROWS_MAX {
-            put(&format!("    … {}", named.len() - ROWS_MAX))?;
+            put(&format!("    {}", more(named.len() - ROWS_MAX, language)))?;
         }
         Ok(())
     }
@@ -209,6 +237,13 @@ fn in_short(call: &Call) -> String {
     let data: Vec<String> =
         call.data.iter().map(|(key, value)| format!("{key} {}", decide::text::clean(&plain(value), 60))).collect();
     format!("{}.{} {whom} {}", call.domain, call.service, data.join(" ")).trim_end().to_owned()
+}
+
+fn more(count: usize, language: Language) -> String {
+    match language {
+        Language::English => format!("and {count} more"),
+        Language::Chinese => format!("还有 {count} 个"),
+    }
 }
 
 fn plain(value: &Value) -> String {
