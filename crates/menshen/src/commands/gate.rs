@@ -100,7 +100,13 @@ impl GateCommand {
 async fn record(config: &Config, file: &Path) -> Result<ExitCode> {
     let (connection, house) = super::connect(config).await?;
     let text = serde_json::to_string_pretty(&house.to_json()?)?;
-    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    // Bodies may hold codes: a file made here is its owner's alone.
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(file).and_then(|mut made| std::io::Write::write_all(&mut made, text.as_bytes()));
+    written.with_context(|| format!("cannot write {}", file.display()))?;
     eprintln!("{}: {}", file.display(), house.entities.len());
     connection.close().await;
     Ok(ExitCode::SUCCESS)
