@@ -22,6 +22,8 @@ use crate::verify::{self, Expected, Progress};
 pub const ANSWER_MAX: Duration = Duration::from_secs(9);
 /// After an error the states are watched so much longer: the house errs and moves all the same.
 const ERROR_GRACE: Duration = Duration::from_millis(1500);
+/// Longest wait for the first states, where a call went out before the house told any.
+const BLIND_MAX: Duration = Duration::from_secs(2);
 /// An alarm that is arming after this time has taken the command.
 const ARMING: Duration = Duration::from_secs(2);
 
@@ -166,7 +168,7 @@ impl Shipment {
 
     fn wake_at(&self) -> Instant {
         let mut times =
-            vec![self.sent_at + self.patience, self.sent_at + self.patience.max(ANSWER_MAX), self.sent_at + ARMING];
+            [self.patience, self.patience.max(ANSWER_MAX), ARMING, BLIND_MAX].map(|wait| self.sent_at + wait).to_vec();
         if let Said::Erred(at) = self.said {
             times.push(at + ERROR_GRACE);
         }
@@ -222,6 +224,8 @@ impl Shipment {
     fn judge_accepted(&self, watch: &Watch, now: Option<&Entity>, changed: bool) -> Option<OutcomeKind> {
         match self.said {
             Said::Yes if !self.blind && now.is_some_and(Entity::unavailable) => Some(OutcomeKind::Unavailable),
+            // The states are being read; they tell more than the house's word.
+            Said::Yes if self.blind && self.sent_at.elapsed() < BLIND_MAX => None,
             Said::Yes => Some(OutcomeKind::Accepted),
             Said::Erred(_) | Said::No => Some(OutcomeKind::Failed),
             // A script's own service answers only when the script has ended; that it began is seen.

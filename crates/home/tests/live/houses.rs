@@ -127,6 +127,8 @@ pub fn permit(sends: Vec<Send>) -> Permit {
 }
 
 pub async fn execute(connection: &Connection, service: &str, entities: &[&str], data: Value) -> Receipt {
+    // What another test changed a moment ago is read first, as every caller does.
+    connection.settled(SOON).await.unwrap();
     connection.execute(permit(vec![a_send(service, entities, data)])).await
 }
 
