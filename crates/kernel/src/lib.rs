@@ -1,0 +1,7 @@
+//! One agent: sessions, turns as a state machine, stages, tools, context, budgets.
+//!
+//! Start at [`turn::Turn`] for what a turn does next, and at [`ports`] for what the outside must
+//! provide. Invariant: no socket, no file, no clock and no SQL in here; time comes by [`ports::Clock`].
+
+pub mod message;
+pub mod ports;

@@ -1,0 +1,27 @@
+//! What the kernel needs from outside: models, storage, time. Start at [`LlmSource`] and [`Inbox`].
+//!
+//! Invariant: a port says what is guaranteed when its future is ready; what is written is on the disk
+//! then, unless the port says otherwise.
+
+mod clock;
+mod inbox;
+mod knowledge;
+mod memory;
+mod schedule;
+mod settings;
+mod source;
+
+pub use clock::Clock;
+pub use inbox::{Answered, Inbox, Input, NewInput, Principal, StoredTurn, TurnLog};
+pub use knowledge::{KnowledgeBase, KnowledgePart};
+pub use memory::{
+    DocumentHit, Documents, Fact, GraphMemory, Purged, Recall, RecallQuery, RecalledFact, TextHit, TextMemory,
+    TextQuery,
+};
+pub use schedule::{Schedule, Schedules, When};
+pub use settings::{SettingsStore, StoredSetting};
+pub use source::{
+    Abilities, Delta, DeltaStream, EndReason, LlmSource, SourceError, SourceErrorKind, SourceRequest, Usage,
+};
+
+pub use sdk::{BoxFuture, Failure, FailureKind};

@@ -1,0 +1,1 @@
+//! Everything a household keeps. Invariant: SQL stands in this crate only.
