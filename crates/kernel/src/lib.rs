@@ -5,5 +5,6 @@
 
 pub mod message;
 pub mod ports;
+pub mod registry;
 pub mod stages;
 pub mod turn;
