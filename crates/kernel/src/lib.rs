@@ -5,3 +5,5 @@
 
 pub mod message;
 pub mod ports;
+pub mod stages;
+pub mod turn;
