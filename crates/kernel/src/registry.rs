@@ -26,6 +26,9 @@ pub const TOOL_MAX: Duration = Duration::from_secs(60);
 /// Limit: tools of all owners together.
 pub const TOOLS_MAX: usize = 512;
 
+/// Under this name a result says how it is changed back; the kernel keeps it for `undo`.
+pub const UNDO: &str = "_undo";
+
 struct Tool {
     def: ToolDef,
     handler: ToolHandler,
@@ -106,8 +109,9 @@ impl Tools {
         requests.iter().map(call).collect()
     }
 
-    /// Runs one call to its end. Dropping the future stops the handler.
-    pub async fn call(&self, call: &ToolCall, scope: ToolScope) -> ToolResult {
+    /// Runs one call to its end; with what it changed, where it says so under [`UNDO`]. Dropping the future
+    /// stops the handler.
+    pub async fn call(&self, call: &ToolCall, scope: ToolScope) -> (ToolResult, Value) {
         let found = self.tools.load().get(&call.name).cloned();
         let done = match found {
             Some(tool) => self.run(&tool, call, scope).await,
@@ -117,8 +121,10 @@ impl Tools {
             Ok(value) => (value.get("isError") != Some(&Value::Bool(true)), value),
             Err(value) => (false, value),
         };
+        let (result, undo) = without_undo(result);
         let result = self.rests.bounded(&call.id, result);
-        ToolResult { call_id: call.id.clone(), name: call.name.clone(), plugin: call.plugin.clone(), success, result }
+        let (call_id, name, plugin) = (call.id.clone(), call.name.clone(), call.plugin.clone());
+        (ToolResult { call_id, name, plugin, success, result }, undo)
     }
 
     async fn run(&self, tool: &Tool, call: &ToolCall, scope: ToolScope) -> Result<Value, Value> {
@@ -159,6 +165,12 @@ impl Tools {
             tools.keys().filter(|known| known.contains(name) || name.contains(known.as_str())).collect();
         json!({ "isError": true, "code": "no_such_tool", "error": format!("there is no tool `{name}`"), "near": near })
     }
+}
+
+/// A model need not see how a thing is changed back.
+fn without_undo(mut result: Value) -> (Value, Value) {
+    let undo = result.as_object_mut().and_then(|map| map.remove(UNDO)).unwrap_or_default();
+    (result, undo)
 }
 
 /// All three protocols take these letters and this length.

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use decide::when::{Cron, Zone};
+
 use super::Agent;
 use super::session::Command;
 use crate::ports::{Input, Schedule, When};
@@ -21,7 +23,11 @@ pub(super) async fn run(agent: &Agent) {
                 for schedule in schedules.iter().filter(|schedule| schedule.next_at_ms <= now) {
                     fire(agent, schedule, now).await;
                 }
-                let next = schedules.iter().filter(|schedule| schedule.next_at_ms > now).map(|schedule| schedule.next_at_ms).min();
+                let next = schedules
+                    .iter()
+                    .filter(|schedule| schedule.next_at_ms > now)
+                    .map(|schedule| schedule.next_at_ms)
+                    .min();
                 next.map_or(LOOK, |at| Duration::from_millis(u64::try_from(at - now).unwrap_or(0)).min(LOOK))
             }
             Err(failure) => {
@@ -40,7 +46,7 @@ pub(super) async fn run(agent: &Agent) {
 async fn fire(agent: &Agent, schedule: &Schedule, now: i64) {
     let next = match &schedule.when {
         When::Once { .. } => None,
-        When::Cron { .. } => crate::when::next_after(&schedule.when, now),
+        When::Cron { expression, zone } => next(expression, zone, now),
     };
     match agent.0.ports.schedules.fire(&schedule.id, schedule.next_at_ms, next, now).await {
         Ok(Some(id)) => {
@@ -54,4 +60,10 @@ async fn fire(agent: &Agent, schedule: &Schedule, now: i64) {
         Ok(None) => {}
         Err(failure) => tracing::warn!("schedule {} could not fire: {failure}", schedule.id),
     }
+}
+
+/// A repeated one whose text no longer means anything does not come again.
+fn next(expression: &str, zone: &str, now: i64) -> Option<i64> {
+    let zone = Zone::named(zone).ok()?;
+    Cron::parse(expression).ok()?.next_after(&zone, now)
 }
