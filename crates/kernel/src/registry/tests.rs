@@ -1,3 +1,5 @@
+//! Tools that are called rightly, wrongly and too long.
+
 use super::*;
 
 fn scope() -> ToolScope {

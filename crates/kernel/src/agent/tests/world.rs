@@ -404,7 +404,7 @@ impl World {
             if so(self) {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(1)).await; // until it is so
+            tokio::time::sleep(Duration::from_millis(1)).await; // deadline: ten seconds of paused time
         }
         panic!("it never came to be so");
     }
