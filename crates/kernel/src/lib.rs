@@ -6,4 +6,5 @@
 pub mod message;
 pub mod ports;
 pub mod stages;
+pub mod tools;
 pub mod turn;
