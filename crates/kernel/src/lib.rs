@@ -10,4 +10,5 @@ pub mod ports;
 pub mod receipts;
 pub mod registry;
 pub mod stages;
+pub mod tools;
 pub mod turn;
