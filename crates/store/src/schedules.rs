@@ -35,12 +35,14 @@ impl Schedules for Database {
         id: &'a str,
         due_at_ms: i64,
         next_at_ms: Option<i64>,
-        now_ms: i64,
+        input: NewInput,
     ) -> BoxFuture<'a, Result<Option<i64>, Failure>> {
         let id = id.to_owned();
         Box::pin(async move {
             let write = self.write(move |connection| {
-                let Some(mut input) = due(connection, &id, due_at_ms)? else { return Ok(None) };
+                if due(connection, &id, due_at_ms)?.is_none() {
+                    return Ok(None);
+                }
                 match next_at_ms {
                     Some(next) if next <= due_at_ms => {
                         let message = format!("the next time of schedule {id} is not after the one that is due");
@@ -51,9 +53,6 @@ impl Schedules for Database {
                     }
                     None => connection.execute("DELETE FROM schedules WHERE id = ?1", [&id])?,
                 };
-                // Each time is an input of its own, also where the schedule was made by one that had an id.
-                input.client_id = None;
-                input.at_ms = now_ms;
                 let (input, _) = inbox::insert(connection, &input)?;
                 Ok(Some(input))
             });

@@ -249,14 +249,12 @@ impl Schedules for Memory {
         id: &'a str,
         due: i64,
         next: Option<i64>,
-        now: i64,
+        input: NewInput,
     ) -> BoxFuture<'a, Result<Option<i64>, Failure>> {
         let mut kept = self.0.lock().unwrap();
         let Some(at) = kept.schedules.iter().position(|one| one.id == id && one.next_at_ms == due) else {
             return ready(None);
         };
-        let mut input = kept.schedules[at].input.clone();
-        input.at_ms = now;
         match next {
             Some(next) => kept.schedules[at].next_at_ms = next,
             None => drop(kept.schedules.remove(at)),
