@@ -9,5 +9,6 @@ pub mod gate;
 pub mod house;
 pub mod intents;
 pub mod macros;
+pub mod rank;
 pub mod text;
 pub mod understood;
