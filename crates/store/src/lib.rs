@@ -1,1 +1,10 @@
-//! Everything a household keeps. Invariant: SQL stands in this crate only.
+//! Everything a household keeps. Start at [`Database`].
+//!
+//! Invariant: SQL stands in this crate only.
+
+mod aggregates;
+pub mod database;
+mod error;
+
+pub use database::{Database, Folder, Options};
+pub use error::StoreError;
