@@ -5,6 +5,9 @@
 mod aggregates;
 pub mod database;
 mod error;
+mod graph;
+pub mod search;
 
 pub use database::{Database, Folder, Options};
 pub use error::StoreError;
+pub use graph::Graph;
