@@ -12,3 +12,4 @@ pub mod macros;
 pub mod rank;
 pub mod text;
 pub mod understood;
+pub mod when;

@@ -3,5 +3,10 @@
 //! Start at [`turn::Turn`] for what a turn does next, and at [`ports`] for what the outside must
 //! provide. Invariant: no socket, no file, no clock and no SQL in here; time comes by [`ports::Clock`].
 
+pub mod context;
 pub mod message;
 pub mod ports;
+pub mod receipts;
+pub mod registry;
+pub mod stages;
+pub mod turn;
