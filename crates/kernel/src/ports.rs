@@ -7,6 +7,7 @@ mod clock;
 mod inbox;
 mod knowledge;
 mod memory;
+mod outbox;
 mod schedule;
 mod settings;
 mod source;
@@ -19,6 +20,7 @@ pub use memory::{
     DocumentHit, Documents, Fact, GraphMemory, Purged, Recall, RecallQuery, RecalledFact, TextHit, TextMemory,
     TextQuery,
 };
+pub use outbox::{Event, Events, Outbox, Outgoing};
 pub use schedule::{Schedule, Schedules, When};
 pub use settings::{SettingsStore, StoredSetting};
 pub use source::{

@@ -19,28 +19,31 @@ mod migrations;
 mod reader;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 pub use folder::Folder;
+pub(crate) use folder::{make_private_folder, sync_folder};
 pub(crate) use lock::Lock;
 
 use crate::error::StoreError;
+use crate::outbox;
 use reader::Readers;
 use writer::Writer;
 
 /// So long a connection waits for another one, before it fails: only a second process can make it wait.
 const BUSY_MAX: Duration = Duration::from_secs(5);
 
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// No lock, no migration, no change.
-    pub read_only: bool,
-    /// The file that secrets are sealed with; `secret.key` in the data folder where none is named.
-    pub key_file: Option<PathBuf>,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// One process at a time.
+    #[default]
+    Full,
+    /// No lock, no migration, no change; beside another process.
+    ReadOnly,
 }
 
 /// A handle; clones share the same threads. The file is closed when the last one is dropped.
@@ -59,9 +62,9 @@ struct Shared {
 impl Database {
     /// Makes folder and file where there are none, and brings an older file to today's layout after a
     /// backup. Blocks for a moment: not for a task that others wait for.
-    pub fn open(folder: &Path, options: &Options) -> Result<Self, StoreError> {
+    pub fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
         let folder = Folder::new(folder);
-        if options.read_only {
+        if access == Access::ReadOnly {
             return Self::open_read_only(folder);
         }
         folder.make()?;
@@ -76,6 +79,9 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = connect(&path, flags).map_err(|error| explain(&folder, error))?;
         prepare(&mut connection, &folder).map_err(|error| explain(&folder, error))?;
+        if lock.left_open {
+            outbox::leave_a_gap(&connection).map_err(|error| explain(&folder, error))?;
+        }
         let readers = Arc::new(Readers::new(folder.clone(), false));
         let writer = Writer::start(connection, lock, folder.clone())?;
         Ok(Self { shared: Arc::new(Shared { folder, readers, writer: Some(writer) }) })

@@ -38,6 +38,18 @@ pub enum StoreError {
     DiskFull,
     #[error("the store could not do it: {0}")]
     Sql(Arc<rusqlite::Error>),
+    #[error(
+        "the key file {path} is not there, and secrets are sealed with it: put it back (a backup may hold it), \
+         or remove the secret settings and set them anew"
+    )]
+    KeyMissing { path: PathBuf },
+    #[error(
+        "{path} is not the key that the secrets are sealed with: put the right one back (a backup may hold it), \
+         or remove the secret settings and set them anew"
+    )]
+    KeyWrong { path: PathBuf },
+    #[error("the secret setting {space}/{key} cannot be sealed or opened: remove it and set it anew")]
+    Seal { space: String, key: String },
     #[error("an entry of the store cannot be read: {0}")]
     Json(Arc<serde_json::Error>),
     #[error("a piece of work on the store failed from within: {0}")]

@@ -1,13 +1,22 @@
-//! Everything a household keeps. Start at [`Database`].
+//! Everything a household keeps. Start at [`Store::open`]; each port is a file of its own.
 //!
 //! Invariant: SQL stands in this crate only.
 
 mod aggregates;
 pub mod database;
 mod error;
-mod graph;
+pub mod graph;
+pub mod inbox;
+pub mod outbox;
+mod rows;
+pub mod schedules;
 pub mod search;
+pub mod settings;
+mod store;
+pub mod text;
+pub mod turns;
 
-pub use database::{Database, Folder, Options};
+pub use database::{Access, Database, Folder};
 pub use error::StoreError;
 pub use graph::Graph;
+pub use store::{Options, Store};

@@ -2,7 +2,7 @@
 //! holds it, however that ends; what is written in the file only tells people who it is.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 use super::Folder;
@@ -10,6 +10,8 @@ use crate::error::StoreError;
 
 pub(crate) struct Lock {
     file: File,
+    /// The process before this one did not close the store: it was killed, or the power failed.
+    pub(super) left_open: bool,
 }
 
 impl Lock {
@@ -20,17 +22,15 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                let read = file.read_to_string(&mut pid).map(|_| pid.trim().to_owned()).unwrap_or_default();
-                let pid = if read.is_empty() { "unknown".into() } else { read };
+                let pid = read_number(&mut file).unwrap_or_else(|| "unknown".into());
                 return Err(StoreError::InUse { folder: folder.root().to_path_buf(), pid });
             }
             Err(TryLockError::Error(error)) => return Err(StoreError::file(&path, error)),
         }
-        let written =
-            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
+        let left_open = read_number(&mut file).is_some();
+        let written = write_number(&mut file);
         written.map_err(|error| StoreError::file(&path, error))?;
-        Ok(Self { file })
+        Ok(Self { file, left_open })
     }
 }
 
@@ -39,4 +39,19 @@ impl Drop for Lock {
         // A lock file without a number is that of a store that was closed well.
         let _ = self.file.set_len(0);
     }
+}
+
+fn read_number(file: &mut File) -> Option<String> {
+    let mut number = String::new();
+    file.read_to_string(&mut number).ok()?;
+    let number = number.trim().to_owned();
+    (!number.is_empty()).then_some(number)
+}
+
+/// Synced: after a loss of power it has to be there.
+fn write_number(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{}", std::process::id())?;
+    file.sync_all()
 }

@@ -7,11 +7,11 @@ use tempfile::TempDir;
 use super::*;
 
 fn open(folder: &Path) -> Database {
-    Database::open(folder, &Options::default()).unwrap()
+    Database::open(folder, Access::Full).unwrap()
 }
 
-fn refusal(folder: &Path, options: &Options) -> StoreError {
-    match Database::open(folder, options) {
+fn refusal(folder: &Path, access: Access) -> StoreError {
+    match Database::open(folder, access) {
         Ok(_) => panic!("it was opened"),
         Err(error) => error,
     }
@@ -86,9 +86,9 @@ async fn a_second_process_is_told_who_has_the_store_and_may_read_it() {
     let folder = TempDir::new().unwrap();
     let database = open(folder.path());
     add_event(&database, "a").await.unwrap();
-    let refused = refusal(folder.path(), &Options::default());
+    let refused = refusal(folder.path(), Access::Full);
     assert!(refused.to_string().contains(&format!("in use by process {}", std::process::id())), "{refused}");
-    let reading = Database::open(folder.path(), &Options { read_only: true, ..Options::default() }).unwrap();
+    let reading = Database::open(folder.path(), Access::ReadOnly).unwrap();
     assert_eq!(kinds(&reading).await, ["a"]);
     add_event(&database, "b").await.unwrap();
     assert_eq!(kinds(&reading).await, ["a", "b"]);
@@ -98,7 +98,7 @@ async fn a_second_process_is_told_who_has_the_store_and_may_read_it() {
 #[test]
 fn reading_a_store_that_is_not_there_makes_none() {
     let folder = TempDir::new().unwrap();
-    let refused = refusal(folder.path(), &Options { read_only: true, ..Options::default() });
+    let refused = refusal(folder.path(), Access::ReadOnly);
     assert!(matches!(refused, StoreError::Missing { .. }), "{refused}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -110,7 +110,7 @@ fn a_newer_store_is_refused_and_left_as_it_is() {
     let path = folder.path().join("menshen.db");
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 9999).unwrap();
     let before = fs::read(&path).unwrap();
-    let refused = refusal(folder.path(), &Options::default());
+    let refused = refusal(folder.path(), Access::Full);
     assert!(refused.to_string().contains("newer Menshen (layout 9999"), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
@@ -120,18 +120,18 @@ fn the_database_of_another_program_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("menshen.db");
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
-    assert!(matches!(refusal(folder.path(), &Options::default()), StoreError::Foreign { .. }));
+    assert!(matches!(refusal(folder.path(), Access::Full), StoreError::Foreign { .. }));
 }
 
 #[test]
 fn a_damaged_file_is_reported_with_the_backup_to_put_back() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("menshen.db"), vec![7; 8192]).unwrap();
-    let refused = refusal(folder.path(), &Options::default());
+    let refused = refusal(folder.path(), Access::Full);
     assert!(refused.to_string().contains("is damaged") && refused.to_string().contains("menshen import"), "{refused}");
     fs::create_dir(folder.path().join("backups")).unwrap();
     fs::write(folder.path().join("backups/menshen-layout1-5.db"), "").unwrap();
-    let refused = refusal(folder.path(), &Options::default());
+    let refused = refusal(folder.path(), Access::Full);
     assert!(refused.to_string().contains("copy") && refused.to_string().contains("menshen-layout1-5.db"), "{refused}");
 }
 
