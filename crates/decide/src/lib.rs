@@ -10,6 +10,7 @@ pub mod house;
 pub mod intents;
 pub mod macros;
 pub mod restore;
+pub mod rank;
 pub mod text;
 pub mod understood;
 pub mod when;

@@ -2,6 +2,7 @@
 //! Invariant: what `clean` gives has no control, bidirectional, zero-width or private-use character
 //! and is at most `max` characters long, what `clean_lines` gives has line breaks and tabs besides; what `fold` gives is for comparing and is never shown.
 
+mod comparable;
 #[cfg(test)]
 #[path = "text/tests.rs"]
 mod comparing;
@@ -10,9 +11,20 @@ mod names;
 pub(crate) mod pinyin;
 mod simplify;
 
+pub use comparable::comparable;
 pub use fold::{FOLD_CHARS_MAX, Folded, fold};
 pub use names::{NAME_SCORE_MIN, names_match, score_folded, score_name};
 pub(crate) use names::{other_order, same_but_for_a_slip};
+
+/// The toneless spellings of a purely Chinese word of two to eight characters; none of another.
+pub fn pinyin_spellings(word: &str) -> Vec<String> {
+    pinyin::all_spellings(&fold(word))
+}
+
+/// A character of a script that puts no blanks between words.
+pub fn is_unspaced(character: char) -> bool {
+    fold::unspaced(character)
+}
 
 /// Longest name that leaves this program, in characters.
 pub const NAME_CHARS_MAX: usize = 120;

@@ -5,10 +5,12 @@
 mod aggregates;
 pub mod database;
 mod error;
+pub mod graph;
 pub mod inbox;
 pub mod outbox;
 mod rows;
 pub mod schedules;
+pub mod search;
 pub mod settings;
 mod store;
 pub mod text;
@@ -16,4 +18,5 @@ pub mod turns;
 
 pub use database::{Access, Database, Folder};
 pub use error::StoreError;
+pub use graph::Graph;
 pub use store::{Options, Store};
