@@ -11,3 +11,4 @@ pub mod intents;
 pub mod macros;
 pub mod text;
 pub mod understood;
+pub mod when;

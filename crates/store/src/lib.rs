@@ -1,1 +1,19 @@
-//! Everything a household keeps. Invariant: SQL stands in this crate only.
+//! Everything a household keeps. Start at [`Store::open`]; each port is a file of its own.
+//!
+//! Invariant: SQL stands in this crate only.
+
+mod aggregates;
+pub mod database;
+mod error;
+pub mod inbox;
+pub mod outbox;
+mod rows;
+pub mod schedules;
+pub mod settings;
+mod store;
+pub mod text;
+pub mod turns;
+
+pub use database::{Access, Database, Folder};
+pub use error::StoreError;
+pub use store::{Options, Store};

@@ -1,0 +1,11 @@
+//! The tools that the program brings along, as functions of ports. Start at any of the sets.
+//!
+//! Invariant: what stands in a memory, a document or a message is given back as data, on one line or with
+//! its line breaks, without control and bidirectional characters, with where it is from.
+
+mod arguments;
+pub mod due;
+pub mod time;
+
+#[cfg(test)]
+mod fakes;
