@@ -58,7 +58,7 @@ impl TryCommand {
         let config = Config::load(options);
         let place = match &options.url {
             Some(_) => own(config.settings, config.policy, config.broken),
-            None => self.made().await?,
+            None => self.made(config.language).await?,
         };
         let connection = Connection::start(place.settings.clone());
         let policy = mcp::SharedPolicy::new(place.policy);
@@ -87,8 +87,8 @@ impl TryCommand {
     }
 
     /// The disposable house, made if it is not there.
-    async fn made(&self) -> Result<Place> {
-        let record = disposable::ready(self.release.clone()).await?;
+    async fn made(&self, language: Language) -> Result<Place> {
+        let record = disposable::ready(self.release.clone(), language).await?;
         let settings = Settings {
             url: Some(record.base_url()),
             token: Some(Token::new(&record.token)),
@@ -118,7 +118,7 @@ impl TryCommand {
 
     async fn leave(&self, language: Language) -> Result<()> {
         if self.down {
-            return disposable::end().await;
+            return disposable::end(language).await;
         }
         if !self.keep && !self.json {
             let text = say(
