@@ -77,6 +77,7 @@ fn what_is_typed_moves_what_it_says_and_opens_nothing() {
         house.reset();
         moves_what_it_says(&house);
         opens_nothing(&house);
+        names_one_front_door_in_both_languages(&house);
         tells_and_asks_back(&house);
         reads_a_pipe(&house);
         house.reset();
@@ -109,6 +110,14 @@ fn opens_nothing(house: &TestHouse) {
         assert_eq!(house.state(id)["state"], "locked", "{id}");
     }
     assert_eq!(house.state("input_boolean.party_mode")["state"], "off");
+}
+
+fn names_one_front_door_in_both_languages(house: &TestHouse) {
+    let (answers, _) = house.tried(&["解锁前门", "unlock the front door"]);
+    for answer in &answers {
+        assert_eq!(answer["matched"][0]["entity_id"], "lock.entrance_door", "{answer}");
+        assert_eq!(answer["matched"].as_array().unwrap().len(), 1, "{answer}");
+    }
 }
 
 fn tells_and_asks_back(house: &TestHouse) {
