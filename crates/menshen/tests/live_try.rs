@@ -118,6 +118,11 @@ fn names_one_front_door_in_both_languages(house: &TestHouse) {
         assert_eq!(answer["matched"][0]["entity_id"], "lock.entrance_door", "{answer}");
         assert_eq!(answer["matched"].as_array().unwrap().len(), 1, "{answer}");
     }
+    let output = house.menshen().args(["unlock the back door", "解锁后门"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    for named in ["unlocking “Back Door” (lock.back_door) opens", "会解锁“后门”（lock.back_door），"] {
+        assert!(text.contains(named), "{named}: {text}");
+    }
 }
 
 fn tells_and_asks_back(house: &TestHouse) {

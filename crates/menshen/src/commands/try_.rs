@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use decide::gate::{Language, Origin, Policy};
-use decide::house::House;
+use decide::house::{EntityId, House};
 use home::{Connection, Settings, Tls, Token};
 use mcp::Desk;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -138,8 +138,20 @@ fn own(settings: Settings, policy: Policy, broken: Option<String>) -> Place {
 
 async fn answered(desk: &Desk, sentence: &str, paper: &Paper) -> Result<Answer> {
     let answer = understand::answer(desk, sentence, language_of(sentence, desk.language)).await;
-    paper.answer(&answer, language_of(sentence, desk.language))?;
+    let house = desk.connection.house();
+    let language = language_of(sentence, desk.language);
+    paper.answer(&answer, language, &|id| name_in(language, desk, &house, id))?;
     Ok(answer)
+}
+
+/// The name of a thing in this language, else the one it is shown by; none where it has none.
+fn name_in(language: Language, desk: &Desk, house: &House, id: &EntityId) -> Option<String> {
+    let view = desk.view(house);
+    let entity = house.entity(id.as_str()).filter(|entity| view.shows(id, entity))?;
+    let shown = view.name(id);
+    let mut names = std::iter::once(shown.as_str()).chain(entity.info.names.iter().map(|name| &**name));
+    let name = names.find(|name| language_of(name, Language::English) == language).unwrap_or(&shown);
+    Some(decide::text::clean(name, decide::text::NAME_CHARS_MAX)).filter(|name| name != id.as_str())
 }
 
 /// The language of a sentence: Chinese as soon as there is a Chinese character in it.
