@@ -130,6 +130,11 @@ pub async fn end(language: Language) -> Result<()> {
     up::down(&Folders::find()?, &UpArguments::default().which.name, &Progress::start(language)).await.map(|_| ())
 }
 
+/// What is remembered of the house of that name, where there is one.
+pub fn made(name: &str) -> Result<Record> {
+    Record::read(&Folders::find()?, name)
+}
+
 impl HomeCommand {
     pub async fn run(self, language: Language) -> Result<ExitCode> {
         let folders = Folders::find()?;

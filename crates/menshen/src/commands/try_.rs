@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use decide::gate::{Language, Origin, Policy};
 use decide::house::{EntityId, House};
-use home::{Connection, Settings, Tls, Token};
+use home::{Connection, Settings};
 use mcp::Desk;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -88,15 +88,7 @@ impl TryCommand {
 
     /// The disposable house, made if it is not there.
     async fn made(&self, language: Language) -> Result<Place> {
-        let record = disposable::ready(self.release.clone(), language).await?;
-        let settings = Settings {
-            url: Some(record.base_url()),
-            token: Some(Token::new(&record.token)),
-            reading_token: None,
-            tls: Tls::SystemRoots,
-            audit_path: Some(record.config.with_file_name("audit.jsonl")),
-            codes: Default::default(),
-        };
+        let settings = disposable::ready(self.release.clone(), language).await?.settings();
         Ok(Place { settings, policy: Policy::default(), disposable: true, notes: vec![] })
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use decide::gate::Language;
-use home::{Endpoint, Tls, Token, Wire};
+use home::{Endpoint, Settings, Tls, Token, Wire};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -90,6 +90,18 @@ impl Record {
 
     pub fn base_url(&self) -> String {
         base_url(self.port)
+    }
+
+    /// How it is connected to; it has an audit of its own.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            url: Some(self.base_url()),
+            token: Some(Token::new(&self.token)),
+            reading_token: None,
+            tls: Tls::SystemRoots,
+            audit_path: Some(self.config.with_file_name("audit.jsonl")),
+            codes: Default::default(),
+        }
     }
 
     pub async fn wire(&self) -> Result<Wire> {
