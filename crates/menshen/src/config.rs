@@ -50,6 +50,14 @@ fn known_language(text: &str) -> std::result::Result<String, String> {
     if known { Ok(small) } else { Err("there are en and zh".to_owned()) }
 }
 
+/// To look at a disposable house instead of the one that is configured.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Disposable {
+    /// The disposable house of `menshen home up` instead of your own, as `menshen try` judges it
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "default")]
+    pub disposable: Option<String>,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct File {
@@ -109,6 +117,15 @@ impl Config {
         let path = options.config.clone().unwrap_or_else(default_path);
         let read = read(&path);
         Self::of(options, path, read)
+    }
+
+    /// As `load`; where a disposable house is asked for, its address and token, and none of the
+    /// decisions that were made for a house of one's own.
+    pub fn for_house(options: &Options, which: &Disposable) -> Result<Self> {
+        let config = Self::load(options);
+        let Some(name) = &which.disposable else { return Ok(config) };
+        let settings = crate::disposable::made(name)?.settings();
+        Ok(Self { settings, policy: Policy::default(), from_environment: vec![], broken: None, ..config })
     }
 
     fn of(options: &Options, path: PathBuf, read: Result<File>) -> Self {

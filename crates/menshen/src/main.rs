@@ -52,7 +52,7 @@ async fn main() -> ExitCode {
         Command::Check(command) => command.run(&options).await,
         Command::Gate(command) => command.run(&options).await,
         Command::Audit(command) => command.run(&options),
-        Command::Home(command) => command.run().await,
+        Command::Home(command) => command.run(config::Config::load(&options).language).await,
         Command::Completions { shell } => completions(shell),
     };
     done.unwrap_or_else(|error| {
