@@ -217,7 +217,7 @@ impl Config {
 
     fn address(&self, name: &str) -> Result<(Url, Kind), ConfigError> {
         let written = self.base_url.trim();
-        let known = Provider::named(written).or_else(|| match (written.is_empty(), self.kind) {
+        let known = Provider::named(written).or(match (written.is_empty(), self.kind) {
             (true, Some(Kind::OpenAi)) => Some(Provider::OpenAi),
             (true, Some(Kind::Anthropic)) => Some(Provider::Anthropic),
             (true, Some(Kind::Ollama)) => Some(Provider::Ollama),

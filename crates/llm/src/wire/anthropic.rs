@@ -195,11 +195,7 @@ impl Reader for Blocks {
     fn event(&mut self, event: &Value, answer: &mut Answer) -> Result<(), Fault> {
         let index = count(&event["index"]);
         match event["type"].as_str().unwrap_or_default() {
-            "message_start" => {
-                if self.count(&event["message"]["usage"]) {
-                    answer.usage(self.counted);
-                }
-            }
+            "message_start" => self.count(&event["message"]["usage"], answer),
             "content_block_start" => self.start(index, &event["content_block"], answer),
             "content_block_delta" => self.delta(index, &event["delta"], answer),
             "content_block_stop" => self.stop(index, answer),
@@ -207,9 +203,7 @@ impl Reader for Blocks {
                 if let Some(reason) = event["delta"]["stop_reason"].as_str() {
                     self.end = Some(end_reason(reason));
                 }
-                if self.count(&event["usage"]) {
-                    answer.usage(self.counted);
-                }
+                self.count(&event["usage"], answer);
             }
             "message_stop" => return self.finish(true, answer),
             // Pings, and what is yet to be invented.
@@ -226,9 +220,7 @@ impl Reader for Blocks {
             self.start(index, block, answer);
             self.stop(index, answer);
         }
-        if self.count(&body["usage"]) {
-            answer.usage(self.counted);
-        }
+        self.count(&body["usage"], answer);
         self.end = body["stop_reason"].as_str().map(end_reason);
         self.finish(true, answer)
     }
@@ -289,9 +281,9 @@ impl Blocks {
     }
 
     /// Later numbers are totals and go over earlier ones; what is left out then stays.
-    fn count(&mut self, usage: &Value) -> bool {
+    fn count(&mut self, usage: &Value, answer: &mut Answer) {
         if !usage.is_object() {
-            return false;
+            return;
         }
         let before = self.counted;
         let (read, written) = (count(&usage["cache_read_input_tokens"]), count(&usage["cache_creation_input_tokens"]));
@@ -308,7 +300,9 @@ impl Blocks {
             written_tokens: written.max(before.written_tokens),
             cost_usd: None,
         };
-        self.counted != before
+        if self.counted != before {
+            answer.usage(self.counted);
+        }
     }
 }
 

@@ -165,7 +165,7 @@ fn messages(settled: &Settled, request: &SourceRequest) -> Vec<Value> {
     late_text(&mut list, &request.tail);
     let front = front.trim();
     if !front.is_empty() {
-        list.to_front(front);
+        list.put_in_front(front);
     }
     list.messages
 }
@@ -205,7 +205,7 @@ impl List {
         }
     }
 
-    fn to_front(&mut self, text: &str) {
+    fn put_in_front(&mut self, text: &str) {
         match self.messages.first_mut() {
             Some(first) if first["role"] == "system" => {
                 first["content"] = json!(format!("{}\n\n{text}", first["content"].as_str().unwrap_or_default()));
