@@ -73,7 +73,8 @@ pub fn clean_lines(text: &str, max: usize) -> String {
     out
 }
 
-fn invisible(character: char) -> bool {
+/// A character that shows nothing, or changes how others are shown.
+pub fn invisible(character: char) -> bool {
     let code = character as u32;
     // What most text consists of.
     if matches!(code, 0x20..=0x7E | 0x4E00..=0x9FFF) {

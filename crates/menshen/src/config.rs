@@ -12,6 +12,7 @@ use clap::Args;
 use decide::gate::{Language, Policy};
 use decide::house::EntityId;
 use home::{Tls, Token};
+use kernel::turn::Limits;
 use serde::Deserialize;
 
 mod edit;
@@ -67,6 +68,23 @@ struct File {
     /// Codes for locks and alarms, added at execution only.
     codes: BTreeMap<EntityId, String>,
     audit: Audit,
+    llm: Llm,
+    budgets: Limits,
+    agent: Agent,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Llm {
+    /// Tried in the order of their priority.
+    sources: Vec<llm::Config>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Agent {
+    data: Option<PathBuf>,
+    persona: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Default)]
@@ -95,6 +113,13 @@ pub struct Config {
     pub from_environment: Vec<EntityId>,
     /// Why the file could not be used, in plain words.
     pub broken: Option<String>,
+    /// Language models, as they stand in the file.
+    pub sources: Vec<llm::Config>,
+    pub budgets: Limits,
+    /// Folder of the household.
+    pub data: Option<PathBuf>,
+    /// The household's AGENTS.md, where it is not in that folder.
+    pub persona: Option<PathBuf>,
 }
 
 impl Config {
@@ -156,7 +181,9 @@ impl Config {
             codes: file.codes.into_iter().map(|(id, code)| (id, Token::new(&code))).collect(),
         };
         let language = language(options.language.as_deref().or(file.language.as_deref()));
-        Self { path, language, settings, policy, from_environment, broken }
+        let (sources, budgets) = (with_key(file.llm.sources), file.budgets);
+        let Agent { data, persona } = file.agent;
+        Self { path, language, settings, policy, from_environment, broken, sources, budgets, data, persona }
     }
 }
 
@@ -202,6 +229,21 @@ fn folder(variable_name: &str, fallback: &str) -> PathBuf {
 /// `~/.config/menshen/menshen.toml`.
 pub fn default_path() -> PathBuf {
     folder("XDG_CONFIG_HOME", ".config").join("menshen.toml")
+}
+
+/// A source without a key gets the one of the environment.
+fn with_key(mut sources: Vec<llm::Config>) -> Vec<llm::Config> {
+    if let Some(key) = variable("MENSHEN_LLM_KEY") {
+        for source in sources.iter_mut().filter(|source| source.key.is_empty()) {
+            source.key = llm::Secret::new(&key);
+        }
+    }
+    sources
+}
+
+/// `~/.local/share/menshen`: what a household keeps.
+pub fn data_folder() -> PathBuf {
+    folder("XDG_DATA_HOME", ".local/share")
 }
 
 /// `~/.local/state/menshen`: audit and pins.

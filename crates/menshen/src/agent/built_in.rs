@@ -53,7 +53,8 @@ impl LlmSource for BuiltIn {
                 let text = request.messages.last().map(Message::content).unwrap_or_default().to_owned();
                 answer(&desk, &text, zh, alone).await
             } else {
-                let said: Vec<String> = results.into_iter().rev().map(|message| in_words(message.content(), zh)).collect();
+                let said: Vec<String> =
+                    results.into_iter().rev().map(|message| in_words(message.content(), zh)).collect();
                 spoken(said.join("\n"))
             };
             Ok(Box::pin(stream::iter(deltas.into_iter().map(Ok))) as DeltaStream)
@@ -67,7 +68,11 @@ fn spoken(text: String) -> VecDeque<Delta> {
 
 fn calling(calls: Vec<(&str, Value)>) -> VecDeque<Delta> {
     let request = |(at, (name, arguments)): (usize, (&str, Value))| {
-        Delta::Call(CallRequest { id: format!("built_in_{at}"), name: name.to_owned(), arguments: arguments.to_string() })
+        Delta::Call(CallRequest {
+            id: format!("built_in_{at}"),
+            name: name.to_owned(),
+            arguments: arguments.to_string(),
+        })
     };
     calls.into_iter().enumerate().map(request).chain([Delta::End(EndReason::ToolCalls)]).collect()
 }
@@ -84,8 +89,12 @@ async fn answer(desk: &Desk, text: &str, zh: bool, alone: bool) -> VecDeque<Delt
             calling(calls.into_iter().map(call).collect())
         }
         Plan::Told(sentence) => spoken(sentence),
-        Plan::Which(named) if zh => spoken(format!("有多个符合，没有执行任何操作。请说明是哪一个：{}", names(&named, zh))),
-        Plan::Which(named) => spoken(format!("Several things fit, so nothing was done. Which one: {}?", names(&named, zh))),
+        Plan::Which(named) if zh => {
+            spoken(format!("有多个符合，没有执行任何操作。请说明是哪一个：{}", names(&named, zh)))
+        }
+        Plan::Which(named) => {
+            spoken(format!("Several things fit, so nothing was done. Which one: {}?", names(&named, zh)))
+        }
         Plan::NotUnderstood(near) => spoken(not_understood(&near, zh, alone)),
         Plan::Failed(answer) => spoken(text_of(&answer, "message")),
     }
@@ -93,11 +102,18 @@ async fn answer(desk: &Desk, text: &str, zh: bool, alone: bool) -> VecDeque<Delt
 
 fn is_undo(text: &str) -> bool {
     let small = text.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
-    matches!(small.as_str(), "undo" | "undo that" | "undo it" | "please undo" | "撤销" | "撤消" | "撤回" | "恢复原样" | "撤銷" | "请撤销")
+    matches!(
+        small.as_str(),
+        "undo" | "undo that" | "undo it" | "please undo" | "撤销" | "撤消" | "撤回" | "恢复原样" | "撤銷" | "请撤销"
+    )
 }
 
 fn not_understood(near: &[Named], zh: bool, alone: bool) -> String {
-    let mut text = if zh { "没有听懂，没有执行任何操作。".to_owned() } else { "Not understood; nothing was done.".to_owned() };
+    let mut text = if zh {
+        "没有听懂，没有执行任何操作。".to_owned()
+    } else {
+        "Not understood; nothing was done.".to_owned()
+    };
     if !near.is_empty() {
         let near = names(near, zh);
         text.push_str(&if zh { format!("相近的有：{near}。") } else { format!(" Near it: {near}.") });
@@ -124,11 +140,13 @@ fn text_of(answer: &Value, key: &str) -> String {
 /// A tool's result as a person hears it.
 fn in_words(content: &str, zh: bool) -> String {
     let Ok(result) = serde_json::from_str::<Value>(content) else { return clean(content, 2000) };
-    let message = ["message", "error", "reason", "skipped"].iter().map(|key| text_of(&result, key)).find(|text| !text.is_empty());
+    let message =
+        ["message", "error", "reason", "skipped"].iter().map(|key| text_of(&result, key)).find(|text| !text.is_empty());
     let outcomes = result.get("outcomes").and_then(Value::as_array).filter(|outcomes| !outcomes.is_empty());
     let refused = result.get("refused") == Some(&json!(true)) || result.get("isError") == Some(&json!(true));
     if let (Some(outcomes), false) = (outcomes, refused) {
-        let mut said: Vec<String> = outcomes.iter().take(NAMES_MAX).map(|outcome| outcome_in_words(outcome, zh)).collect();
+        let mut said: Vec<String> =
+            outcomes.iter().take(NAMES_MAX).map(|outcome| outcome_in_words(outcome, zh)).collect();
         let left = outcomes.len().saturating_sub(NAMES_MAX);
         if left > 0 {
             said.push(if zh { format!("还有 {left} 个") } else { format!("and {left} more") });
@@ -154,8 +172,15 @@ fn outcome_in_words(outcome: &Value, zh: bool) -> String {
         ("confirmed" | "done", Some(state)) => state,
         ("accepted" | "assumed" | "confirmed" | "done", _) => (if zh { "已发送" } else { "sent" }).to_owned(),
         ("unavailable", _) => (if zh { "离线，没有动作" } else { "unavailable, nothing moved" }).to_owned(),
-        ("not_confirmed", _) => (if zh { "没有及时确认，请看一眼" } else { "not confirmed in time, please look" }).to_owned(),
-        ("outcome_unknown", _) => (if zh { "连接中断，不确定是否执行" } else { "the connection broke, not known whether it happened" }).to_owned(),
+        ("not_confirmed", _) => {
+            (if zh { "没有及时确认，请看一眼" } else { "not confirmed in time, please look" }).to_owned()
+        }
+        ("outcome_unknown", _) => (if zh {
+            "连接中断，不确定是否执行"
+        } else {
+            "the connection broke, not known whether it happened"
+        })
+        .to_owned(),
         _ => (if zh { "没有成功" } else { "did not work" }).to_owned(),
     };
     format!("{name}: {said}")
@@ -173,7 +198,11 @@ mod tests {
                 "Kitchen: on",
                 "Kitchen: 开",
             ),
-            (r#"{"ok":false,"refused":true,"message":"Refused, nothing moved."}"#, "Refused, nothing moved.", "Refused, nothing moved."),
+            (
+                r#"{"ok":false,"refused":true,"message":"Refused, nothing moved."}"#,
+                "Refused, nothing moved.",
+                "Refused, nothing moved.",
+            ),
             (r#"{"ran":true,"match":{"name":"晚安"}}"#, "晚安: done", "晚安：已执行"),
             (
                 r#"{"ok":false,"outcomes":[{"entity_id":"lock.a","name":"A","outcome":"outcome_unknown"}],"message":"x"}"#,

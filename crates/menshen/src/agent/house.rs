@@ -103,7 +103,8 @@ impl Undo for HouseUndo {
         Box::pin(async move {
             let house = self.0.connection.house();
             // The newest change first; of one thing the oldest state is the one from before the turn.
-            let states: Vec<&Value> = changes.as_array().into_iter().flatten().filter_map(Value::as_array).flatten().collect();
+            let states: Vec<&Value> =
+                changes.as_array().into_iter().flatten().filter_map(Value::as_array).flatten().collect();
             let mut seen: Vec<EntityId> = vec![];
             let mut answers = vec![];
             for before in states {
@@ -121,7 +122,8 @@ impl Undo for HouseUndo {
 
 fn told(answers: &[Value]) -> Value {
     let outcomes: Vec<&Value> = answers.iter().filter_map(|answer| answer["outcomes"].as_array()).flatten().collect();
-    let failed: Vec<&str> = answers.iter().filter(|answer| answer["ok"] == false).filter_map(|answer| answer["message"].as_str()).collect();
+    let failed: Vec<&str> =
+        answers.iter().filter(|answer| answer["ok"] == false).filter_map(|answer| answer["message"].as_str()).collect();
     let mut result = json!({ "ok": failed.is_empty(), "undone": !outcomes.is_empty(), "outcomes": outcomes });
     if answers.is_empty() {
         result["reason"] = json!("everything is as it was already");

@@ -16,16 +16,23 @@ pub const INDEX_CHARS_MAX: usize = 4_000;
 /// Limit: bytes of AGENTS.md that are read.
 pub const PERSONA_BYTES_MAX: u64 = 256 * 1024;
 
+/// The text, and what the file was like when it was read: its time and its bytes.
+#[derive(Default)]
+struct Read {
+    stamp: Option<(SystemTime, u64)>,
+    text: Arc<str>,
+}
+
 pub struct HouseSurroundings {
     desk: Desk,
     persona: PathBuf,
-    read: Mutex<(Option<(SystemTime, u64)>, Arc<str>)>,
+    read: Mutex<Read>,
 }
 
 impl HouseSurroundings {
     /// `persona`: the household's AGENTS.md, which need not be there.
     pub fn new(desk: Desk, persona: &Path) -> Self {
-        Self { desk, persona: persona.to_owned(), read: Mutex::new((None, "".into())) }
+        Self { desk, persona: persona.to_owned(), read: Mutex::default() }
     }
 }
 
@@ -34,12 +41,12 @@ impl Surroundings for HouseSurroundings {
     fn persona(&self) -> Arc<str> {
         let stamp = std::fs::metadata(&self.persona).and_then(|data| Ok((data.modified()?, data.len()))).ok();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if read.0 != stamp {
+        if read.stamp != stamp {
             let small = stamp.is_some_and(|(_, bytes)| bytes <= PERSONA_BYTES_MAX);
             let text = if small { std::fs::read(&self.persona).unwrap_or_default() } else { vec![] };
-            *read = (stamp, String::from_utf8_lossy(&text).into());
+            *read = Read { stamp, text: String::from_utf8_lossy(&text).into() };
         }
-        read.1.clone()
+        read.text.clone()
     }
 
     fn house(&self, language: &str) -> String {
@@ -58,7 +65,8 @@ impl Surroundings for HouseSurroundings {
         if text.chars().count() <= INDEX_CHARS_MAX {
             return text;
         }
-        let names: Vec<&str> = overview["rooms"].as_array().into_iter().flatten().filter_map(|room| room["name"].as_str()).collect();
+        let names: Vec<&str> =
+            overview["rooms"].as_array().into_iter().flatten().filter_map(|room| room["name"].as_str()).collect();
         names.join(", ").chars().take(INDEX_CHARS_MAX).collect()
     }
 
@@ -75,15 +83,8 @@ impl Surroundings for HouseSurroundings {
     }
 }
 
-/// A room with the counts of what is in it: names of things come by list_entities.
+/// A room with the number of its things: their names come by list_entities.
 fn room_line(room: &Value) -> String {
-    let name = room["name"].as_str().unwrap_or_default();
-    let id = room["area_id"].as_str().or_else(|| room["id"].as_str()).unwrap_or_default();
-    let domains = room.get("domains").or_else(|| room.get("counts")).and_then(Value::as_object);
-    let counts: Vec<String> = domains.into_iter().flatten().map(|(domain, count)| format!("{domain} {count}")).collect();
-    match (id.is_empty(), counts.is_empty()) {
-        (true, true) => format!("- {name}"),
-        (false, true) => format!("- {name} ({id})"),
-        _ => format!("- {name} ({id}): {}", counts.join(", ")),
-    }
+    let text = |key: &str| room[key].as_str().unwrap_or_default();
+    format!("- {} (area_id {}): {} entities", text("name"), text("area_id"), room["entities"])
 }
