@@ -5,6 +5,7 @@
 
 pub mod message;
 pub mod ports;
+pub mod settings;
 pub mod stages;
 pub mod tools;
 pub mod turn;

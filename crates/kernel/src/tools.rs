@@ -5,7 +5,8 @@
 
 mod arguments;
 pub mod due;
+pub mod settings_tools;
 pub mod time;
 
 #[cfg(test)]
-mod fakes;
+pub(crate) mod fakes;
