@@ -4,7 +4,10 @@
 //! its line breaks, without control and bidirectional characters, with where it is from.
 
 mod arguments;
+pub mod documents;
 pub mod due;
+pub mod knowledge;
+pub mod memory;
 pub mod settings_tools;
 pub mod time;
 

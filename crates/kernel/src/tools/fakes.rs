@@ -1,5 +1,7 @@
 //! Ports kept in memory, for tests. Start at any of them. Invariant: each does what its port promises.
 
+mod memory;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,6 +10,8 @@ use sdk::{BoxFuture, Failure, ToolDef, ToolHandler, ToolScope};
 use serde_json::{Value, json};
 
 use crate::ports::{Clock, NewInput, Schedule, Schedules, SettingsStore, StoredSetting};
+
+pub(crate) use memory::{FakeDocuments, FakeGraph, FakeKnowledge, FakeText};
 
 pub(super) fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
