@@ -9,6 +9,7 @@ pub mod message;
 pub mod ports;
 pub mod receipts;
 pub mod registry;
+pub mod settings;
 pub mod stages;
 pub mod tools;
 pub mod turn;

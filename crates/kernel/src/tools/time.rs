@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use decide::when::{Cron, Zone, read_duration, read_moment};
-use sdk::{Failure, FailureKind, InjectionKind, ToolDef, ToolHandler, ToolScope, tool_handler};
+use sdk::{Failure, FailureKind, InjectionKind, ToolScope};
 use serde_json::{Map, Value, json};
 
-use super::arguments::{Arguments, definition, say};
+use super::arguments::{Arguments, Tool, definition, handled, say};
 use super::due::next_after;
 use crate::ports::{Clock, NewInput, Principal, Schedule, Schedules, When};
 
@@ -29,8 +29,6 @@ pub struct TimeDesk {
     /// The household's zone, an IANA name.
     pub zone: Arc<dyn Fn() -> String + Send + Sync>,
 }
-
-type Tool = (ToolDef, ToolHandler);
 
 pub fn time_tools(desk: &TimeDesk) -> Vec<Tool> {
     let message =
@@ -74,15 +72,6 @@ pub fn time_tools(desk: &TimeDesk) -> Vec<Tool> {
         handled(list, desk, |desk, _, scope| async move { desk.list(&scope).await }),
         handled(cancel, desk, |desk, arguments, scope| async move { desk.cancel(arguments, &scope).await }),
     ]
-}
-
-fn handled<F, R>(definition: ToolDef, desk: &TimeDesk, run: F) -> Tool
-where
-    F: Fn(TimeDesk, Map<String, Value>, ToolScope) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<Value, Failure>> + Send + 'static,
-{
-    let desk = desk.clone();
-    (definition, tool_handler(move |arguments, scope| run(desk.clone(), arguments, scope)))
 }
 
 /// What was asked for, read.
