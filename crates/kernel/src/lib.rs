@@ -5,8 +5,10 @@
 
 pub mod agent;
 pub mod context;
+pub mod host;
 pub mod message;
 pub mod ports;
+mod quiet;
 pub mod receipts;
 pub mod registry;
 pub mod settings;
