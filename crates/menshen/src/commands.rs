@@ -6,8 +6,10 @@ pub mod check;
 pub mod gate;
 pub mod mcp;
 
+pub mod serve;
 pub mod serving;
 pub mod setup;
+pub mod socket;
 pub mod try_;
 
 use std::sync::Arc;

@@ -28,6 +28,7 @@ struct Arguments {
 enum Command {
     Try(commands::try_::TryCommand),
     Chat(commands::chat::ChatCommand),
+    Serve(commands::serve::ServeCommand),
     Mcp(commands::mcp::McpCommand),
     Setup(commands::setup::SetupCommand),
     Check(commands::check::CheckCommand),
@@ -45,10 +46,11 @@ async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
     let options = options.set();
     // A command tells its errors itself; a server that runs for months has only its log.
-    log(if matches!(command, Command::Mcp(_)) { "warn" } else { "error" });
+    log(if matches!(command, Command::Mcp(_) | Command::Serve(_)) { "warn" } else { "error" });
     let done = match command {
         Command::Try(command) => command.run(&options).await,
         Command::Chat(command) => command.run(&options).await,
+        Command::Serve(command) => command.run(&options).await,
         Command::Mcp(command) => command.run(&options).await,
         Command::Setup(command) => command.run(&options).await,
         Command::Check(command) => command.run(&options).await,

@@ -4,18 +4,20 @@
 //! that runs and not the program.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use decide::gate::Language;
-use kernel::agent::AgentEvent;
-use kernel::ports::{NewInput, Principal};
+use kernel::agent::{Agent, AgentEvent};
+use kernel::ports::{Answered, NewInput, Principal};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::say;
 use super::serving::{self, Serving};
+use super::socket::{self, Heard, Joined};
 use crate::config::Options;
 
 mod screen;
@@ -48,27 +50,38 @@ pub(super) enum Came {
     NotDone,
 }
 
+/// The agent: of this process, or of a `menshen serve` beside it.
+enum Talk {
+    Own(Box<Serving>),
+    Joined(Box<Joined>),
+}
+
 impl ChatCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let serving = Serving::start(options, &self.place).await?;
-        let mut screen = Screen::new(self.json);
-        let terminal = std::io::stdin().is_terminal();
-        let came = if !self.message.is_empty() {
-            self.say(&serving, &self.message.join(" "), &mut screen).await?
-        } else if terminal {
-            self.prompt(&serving, &mut screen).await?;
-            Came::Done
-        } else {
-            self.lines(&serving, &mut screen).await?
+        let (language, data) = serving::language_and_folder(options, &self.place)?;
+        let mut talk = match Serving::start(options, &self.place).await {
+            Ok(serving) => Talk::Own(Box::new(serving)),
+            Err(error) if serving::in_use(&error) => {
+                Talk::Joined(Box::new(Joined::connect(&socket::path_in(&data)).await?))
+            }
+            Err(error) => return Err(error),
         };
-        serving.close().await;
-        Ok(if came == Came::Done { ExitCode::SUCCESS } else { ExitCode::from(2) })
+        let mut screen = Screen::new(self.json);
+        let came = if !self.message.is_empty() {
+            self.say(&mut talk, &self.message.join(" "), &mut screen).await
+        } else if std::io::stdin().is_terminal() {
+            self.prompt(&mut talk, language, &data, &mut screen).await.map(|()| Came::Done)
+        } else {
+            self.lines(&mut talk, &mut screen).await
+        };
+        if let Talk::Own(serving) = talk {
+            serving.close().await;
+        }
+        Ok(if came? == Came::Done { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
 
     /// One message to its answer.
-    async fn say(&self, serving: &Serving, text: &str, screen: &mut Screen) -> Result<Came> {
-        let agent = &serving.household.agent;
-        let mut events = agent.subscribe();
+    async fn say(&self, talk: &mut Talk, text: &str, screen: &mut Screen) -> Result<Came> {
         let principal = Principal { channel: "chat".into(), user_id: user(), group_id: String::new() };
         let input = NewInput {
             session: self.session.clone(),
@@ -77,8 +90,31 @@ impl ChatCommand {
             text: text.to_owned(),
             ..NewInput::default()
         };
-        let id = agent.put(input).await?;
         let mut refused = false;
+        let mut see = |event: &AgentEvent, screen: &mut Screen| {
+            if let AgentEvent::ToolEnded { result, .. } = event {
+                refused |= !result.success;
+            }
+            screen.show(event)
+        };
+        let answered = match talk {
+            Talk::Own(serving) => self.own(&serving.household.agent, input, |event| see(event, screen)).await?,
+            Talk::Joined(joined) => self.joined(joined, input, |event| see(event, screen)).await?,
+        };
+        let (session, turn) = (answered.session.clone(), answered.turn.clone());
+        screen.show(&AgentEvent::TurnEnded { session, turn, answered: Box::new(answered.clone()) })?;
+        let fine = answered.ended == "answered" && !refused && !serving::not_understood(&answered.reply);
+        Ok(if fine { Came::Done } else { Came::NotDone })
+    }
+
+    async fn own(
+        &self,
+        agent: &Agent,
+        input: NewInput,
+        mut see: impl FnMut(&AgentEvent) -> Result<()>,
+    ) -> Result<Answered> {
+        let mut events = agent.subscribe();
+        let id = agent.put(input).await?;
         loop {
             // Each branch may be dropped: an event is taken or not, and a Ctrl-C is asked for anew.
             let event = tokio::select! {
@@ -88,49 +124,58 @@ impl ChatCommand {
                     continue;
                 }
             };
-            let event = match event {
-                Ok(event) if event.session() == self.session => event,
-                Ok(_) => continue,
-                Err(RecvError::Lagged(_)) => {
-                    let answered = agent.answer(id).await?;
-                    let (session, turn) = (answered.session.clone(), answered.turn.clone());
-                    AgentEvent::TurnEnded { session, turn, answered: Box::new(answered) }
-                }
+            match event {
+                Ok(AgentEvent::TurnEnded { answered, .. }) if answered.inputs.contains(&id) => return Ok(*answered),
+                Ok(event) if event.session() == self.session => see(&event)?,
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => return Ok(agent.answer(id).await?),
                 Err(RecvError::Closed) => anyhow::bail!("the agent has ended"),
-            };
-            if let AgentEvent::ToolEnded { result, .. } = &event {
-                refused |= !result.success;
-            }
-            screen.show(&event)?;
-            if let AgentEvent::TurnEnded { answered, .. } = &event
-                && answered.inputs.contains(&id)
-            {
-                let fine = answered.ended == "answered" && !refused && !serving::not_understood(&answered.reply);
-                return Ok(if fine { Came::Done } else { Came::NotDone });
             }
         }
     }
 
-    async fn lines(&self, serving: &Serving, screen: &mut Screen) -> Result<Came> {
+    async fn joined(
+        &self,
+        joined: &mut Joined,
+        input: NewInput,
+        mut see: impl FnMut(&AgentEvent) -> Result<()>,
+    ) -> Result<Answered> {
+        joined.say(input).await?;
+        loop {
+            let heard = tokio::select! {
+                heard = joined.next() => heard?,
+                _ = tokio::signal::ctrl_c() => {
+                    joined.stop(&self.session).await?;
+                    continue;
+                }
+            };
+            match heard {
+                Heard::Event(event) => see(&event)?,
+                Heard::Answered(answered) => return Ok(answered),
+            }
+        }
+    }
+
+    async fn lines(&self, talk: &mut Talk, screen: &mut Screen) -> Result<Came> {
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         let mut came = Came::Done;
         while let Some(line) = lines.next_line().await.context("standard input cannot be read")? {
-            if !line.trim().is_empty() && self.say(serving, &line, screen).await? == Came::NotDone {
+            if !line.trim().is_empty() && self.say(talk, &line, screen).await? == Came::NotDone {
                 came = Came::NotDone;
             }
         }
         Ok(came)
     }
 
-    async fn prompt(&self, serving: &Serving, screen: &mut Screen) -> Result<()> {
+    async fn prompt(&self, talk: &mut Talk, language: Language, data: &Path, screen: &mut Screen) -> Result<()> {
         let hint = say(
-            serving.language,
+            language,
             "Say something; Ctrl-C ends an answer, Ctrl-D or /exit leaves, /help.",
             "说点什么吧；Ctrl-C 停止回答，Ctrl-D 或 /exit 退出，/help 帮助。",
         );
         eprintln!("{hint}");
         let mut editor = rustyline::DefaultEditor::new().context("this terminal cannot be read")?;
-        let history = serving.data.join("chat-history.txt");
+        let history = data.join("chat-history.txt");
         // The first time there is none.
         let _none = editor.load_history(&history);
         loop {
@@ -151,11 +196,11 @@ impl ChatCommand {
             match text.trim() {
                 "" => continue,
                 "/exit" | "/quit" | "exit" | "退出" => break,
-                "/help" | "help" | "帮助" => eprintln!("{}", help(serving.language)),
+                "/help" | "help" | "帮助" => eprintln!("{}", help(language)),
                 _ => {
                     let _kept = editor.add_history_entry(&text);
                     let _kept = editor.append_history(&history);
-                    if let Err(error) = self.say(serving, &text, screen).await {
+                    if let Err(error) = self.say(talk, &text, screen).await {
                         eprintln!("menshen: {error:#}");
                     }
                 }

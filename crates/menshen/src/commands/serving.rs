@@ -14,7 +14,7 @@ use kernel::ports::{Clock, LlmSource};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
 use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
-use store::{Options as StoreOptions, Store};
+use store::{Options as StoreOptions, Store, StoreError};
 
 use crate::config::{Config, Disposable, Options, data_folder};
 
@@ -66,6 +66,17 @@ impl Serving {
         self.household.agent.close().await;
         self.connection.close().await;
     }
+}
+
+/// The person's language, and the household's folder.
+pub fn language_and_folder(options: &Options, place: &Place) -> Result<(Language, PathBuf)> {
+    let config = Config::for_house(options, &place.which)?;
+    Ok((config.language, folder(place, &config)))
+}
+
+/// Another process has this household's store.
+pub fn in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
 }
 
 fn folder(place: &Place, config: &Config) -> PathBuf {
