@@ -47,7 +47,7 @@ impl Fault {
 }
 
 /// Cause, and what to do.
-fn cure(kind: Kind, zh: bool) -> &'static str {
+pub(crate) fn cure(kind: Kind, zh: bool) -> &'static str {
     let (english, chinese) = match kind {
         Kind::Auth => (
             "the key is not accepted: set a valid key for this source, and check that it may use this model",

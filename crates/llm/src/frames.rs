@@ -5,7 +5,7 @@
 use crate::fault::Fault;
 
 /// Limit: a longer event of a model server ends the answer with an error.
-pub const SOURCE_EVENT_BYTES_MAX: usize = 8 << 20;
+pub const SOURCE_EVENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -55,11 +55,6 @@ impl Frames {
             data: String::new(),
             has_data: false,
         }
-    }
-
-    /// Whether the server answered in one piece.
-    pub fn is_whole(&self) -> bool {
-        self.mode == Mode::Whole
     }
 
     pub fn push(&mut self, bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), Fault> {

@@ -16,9 +16,9 @@ use crate::config::{ConfigError, Settled};
 use crate::fault::{self, Fault};
 
 /// Limit: more of an answer of a model server is not read; it counts as cut.
-pub const SOURCE_ANSWER_BYTES_MAX: usize = 64 << 20;
+pub const SOURCE_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Limit: more of a model server's error is not read.
-pub const SOURCE_ERROR_BYTES_MAX: usize = 64 << 10;
+pub const SOURCE_ERROR_BYTES_MAX: usize = 64 * 1024;
 /// An error's text may be lost rather than waited for.
 const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
 

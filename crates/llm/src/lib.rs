@@ -6,6 +6,7 @@
 
 mod answer;
 mod calls;
+mod check;
 mod config;
 mod conversation;
 mod decode;
@@ -21,6 +22,7 @@ mod source;
 mod sources;
 mod wire;
 
+pub use check::{Finding, Found, Report, What, check};
 pub use config::{
     Config, ConfigError, Effort, Kind, Prices, SOURCE_CONNECT, SOURCE_FIRST, SOURCE_FIRST_NEAR, SOURCE_IDLE,
     SOURCE_TOTAL, Thinking, Timeouts,

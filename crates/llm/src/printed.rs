@@ -18,7 +18,7 @@ use crate::names::Names;
 use forms::{FORMS, Form, Parsed};
 
 /// Limit: text that began like a printed call and is longer than this is spoken as it stands.
-pub const PRINTED_BYTES_MAX: usize = 512 << 10;
+pub const PRINTED_BYTES_MAX: usize = 512 * 1024;
 
 /// Below this a call is too short to be known as a quotation: it may be a bare name.
 const QUOTED_BYTES_MIN: usize = 20;

@@ -1,3 +1,5 @@
+//! What is spoken, thought and called, whole and cut at every character.
+
 use proptest::prelude::*;
 use sdk::ToolDef;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Several sources, told by a script, on a clock of the test.
+
 use std::collections::VecDeque;
 
 use tokio::time::Instant;

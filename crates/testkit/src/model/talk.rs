@@ -243,7 +243,7 @@ fn about(request: &Request) -> (u16, Value) {
 
 /// Texts with common pairs of letters are near each other.
 fn embedded(text: &str) -> Vec<f32> {
-    let mut vector = vec![0.1f32; 32];
+    let mut vector = [0.1f32; 32];
     let letters: Vec<u32> = text.chars().map(u32::from).collect();
     for pair in letters.windows(2) {
         vector[(pair[0].wrapping_mul(31).wrapping_add(pair[1]) % 32) as usize] += 1.0;
