@@ -1,11 +1,10 @@
 //! The SQLite store against what the ports promise. An adapter for another database gets a file like
 //! this one, with the same list.
 
-mod conformance;
-
-use conformance::Ports;
 use store::{Options, Store};
 use tempfile::TempDir;
+
+use crate::conformance::{self, Ports};
 
 fn ports() -> (TempDir, Ports) {
     let folder = TempDir::new().unwrap();

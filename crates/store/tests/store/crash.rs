@@ -3,9 +3,7 @@
 //!
 //! The child is this test binary again, with a folder in its environment.
 
-#[path = "crash/child.rs"]
 mod child;
-#[path = "crash/ledger.rs"]
 mod ledger;
 
 use std::io::{BufRead, BufReader};
@@ -59,7 +57,7 @@ fn killed_at_any_moment_the_store_keeps_what_it_accepted_exactly_once() {
 /// What the child said it had done, whole lines only.
 fn run_and_kill(folder: &Path, generation: &str, after_lines: u64, delay: Duration) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_child_writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "crash::the_child_writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder)
         .env(GENERATION, generation)
         .stdout(Stdio::piped())
