@@ -1,3 +1,5 @@
+//! What of the file is refused, kept and shown to whom.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -9,6 +9,7 @@ mod ledger;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use ledger::Ledger;
@@ -54,7 +55,8 @@ fn killed_at_any_moment_the_store_keeps_what_it_accepted_exactly_once() {
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
 }
 
-/// What the child said it had done, whole lines only.
+/// What the child said it had done. A line that the kill cut short would be a number that is too small,
+/// but the child writes each with one call, far below what a pipe takes as a whole.
 fn run_and_kill(folder: &Path, generation: &str, after_lines: u64, delay: Duration) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "crash::the_child_writes_until_it_is_killed", "--nocapture", "--test-threads=1"])
@@ -64,28 +66,34 @@ fn run_and_kill(folder: &Path, generation: &str, after_lines: u64, delay: Durati
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    while (lines.len() as u64) < after_lines && output.read_line(&mut line).unwrap() > 0 {
-        lines.extend(line.strip_prefix("did ").and_then(|did| did.strip_suffix('\n')).map(str::to_owned));
-        line.clear();
+    let (said, lines) = mpsc::channel();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let reading = std::thread::spawn(move || {
+        for line in output.lines() {
+            let line = line.unwrap();
+            if let Some(did) = line.strip_prefix("did ") {
+                said.send(did.to_owned()).unwrap();
+            }
+        }
+    });
+    let mut done = Vec::new();
+    while (done.len() as u64) < after_lines
+        && let Ok(line) = lines.recv()
+    {
+        done.push(line);
     }
-    // The moment is the point here: not waiting for anything, but being early or late by chance.
-    std::thread::sleep(delay);
+    // From here on early or late by chance: that is the point.
+    let deadline = Instant::now() + delay;
+    while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        done.push(line);
+    }
     child.kill().unwrap();
     let ended = child.wait().unwrap();
-    assert_eq!(
-        ended.code(),
-        None,
-        "the child ended by itself: {}",
-        std::io::read_to_string(child.stderr.take().unwrap()).unwrap()
-    );
-    while output.read_line(&mut line).unwrap() > 0 {
-        lines.extend(line.strip_prefix("did ").and_then(|did| did.strip_suffix('\n')).map(str::to_owned));
-        line.clear();
-    }
-    lines
+    let words = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+    assert_eq!(ended.code(), None, "the child ended by itself: {words}");
+    reading.join().unwrap();
+    done.extend(lines);
+    done
 }
 
 struct Random(u64);
