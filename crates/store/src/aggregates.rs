@@ -1,7 +1,9 @@
 //! What of the file belongs to the household, table by table: the list that export and import go
 //! through. Start at [`AGGREGATES`].
 //!
-//! Invariant: a table that cannot be made again from others stands here, parents before children.
+//! Invariant: a table that cannot be made again from others stands here, parents before children. What
+//! can (an index for searches) has to be made again by its owner when a store is opened without it, as
+//! after an import.
 
 /// One table, as it goes out and comes in again: column by column, under their names.
 pub(crate) struct Aggregate {
@@ -28,3 +30,6 @@ pub(crate) const AGGREGATES: &[Aggregate] = &[
     Aggregate { name: "setting", table: "settings", left_out: &["sealed", "key_id"], unless: "sealed IS NOT NULL" },
     whole("event", "events"),
 ];
+
+/// Files and folders of the data folder that are the household's own, besides the text of what was said.
+pub(crate) const FILES: &[&str] = &["AGENTS.md", "knowledge"];

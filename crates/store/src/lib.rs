@@ -3,9 +3,12 @@
 //! Invariant: SQL stands in this crate only.
 
 mod aggregates;
+pub mod backup;
 pub mod database;
 mod error;
 pub mod graph;
+pub mod export;
+pub mod import;
 pub mod inbox;
 pub mod outbox;
 mod rows;
@@ -16,7 +19,10 @@ mod store;
 pub mod text;
 pub mod turns;
 
+pub use backup::{BackupOptions, BackupReport, KeyInBackup};
 pub use database::{Access, Database, Folder};
 pub use error::StoreError;
 pub use graph::Graph;
+pub use export::ExportReport;
+pub use import::{ImportReport, import};
 pub use store::{Options, Store};

@@ -1,3 +1,5 @@
+//! What of the file is refused, kept and shown to whom.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -151,4 +153,18 @@ async fn dropping_the_last_handle_writes_what_waits_and_frees_the_folder() {
     }
     drop((database, other));
     assert_eq!(kinds(&open(folder.path())).await.len(), 50);
+}
+
+#[tokio::test]
+async fn a_number_that_somebody_may_have_seen_before_a_crash_is_not_given_again() {
+    use kernel::ports::Events;
+    let folder = TempDir::new().unwrap();
+    let database = open(folder.path());
+    let seen = database.append("a", serde_json::json!(1)).await.unwrap();
+    drop(database);
+    let next = open(folder.path()).append("a", serde_json::json!(1)).await.unwrap();
+    assert_eq!(next, seen + 1, "after a good end numbers go on");
+    fs::write(folder.path().join("menshen.lock"), "4711\n").unwrap();
+    let after_crash = open(folder.path()).append("a", serde_json::json!(1)).await.unwrap();
+    assert!(after_crash > next + 100_000, "{after_crash}");
 }
