@@ -4,6 +4,8 @@ pub mod audit;
 pub mod chat;
 pub mod check;
 pub mod gate;
+pub mod keep;
+pub mod llm;
 pub mod mcp;
 
 pub mod serve;
