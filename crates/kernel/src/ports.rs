@@ -11,6 +11,7 @@ mod outbox;
 mod schedule;
 mod settings;
 mod source;
+mod surroundings;
 
 pub use clock::Clock;
 pub use inbox::{Answered, Inbox, Input, NewInput, Principal, StoredTurn, TurnLog};
@@ -25,5 +26,7 @@ pub use settings::{SettingsStore, StoredSetting};
 pub use source::{
     Abilities, Delta, DeltaStream, EndReason, LlmSource, SourceError, SourceErrorKind, SourceRequest, Usage,
 };
+
+pub use surroundings::{Surroundings, Undo};
 
 pub use sdk::{BoxFuture, Failure, FailureKind};

@@ -1,10 +1,12 @@
 //! The commands, one module each. Start at the one that is asked for.
 
 pub mod audit;
+pub mod chat;
 pub mod check;
 pub mod gate;
 pub mod mcp;
 
+pub mod serving;
 pub mod setup;
 pub mod try_;
 

@@ -27,6 +27,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Try(commands::try_::TryCommand),
+    Chat(commands::chat::ChatCommand),
     Mcp(commands::mcp::McpCommand),
     Setup(commands::setup::SetupCommand),
     Check(commands::check::CheckCommand),
@@ -47,12 +48,13 @@ async fn main() -> ExitCode {
     log(if matches!(command, Command::Mcp(_)) { "warn" } else { "error" });
     let done = match command {
         Command::Try(command) => command.run(&options).await,
+        Command::Chat(command) => command.run(&options).await,
         Command::Mcp(command) => command.run(&options).await,
         Command::Setup(command) => command.run(&options).await,
         Command::Check(command) => command.run(&options).await,
         Command::Gate(command) => command.run(&options).await,
         Command::Audit(command) => command.run(&options),
-        Command::Home(command) => command.run().await,
+        Command::Home(command) => command.run(config::Config::load(&options).language).await,
         Command::Completions { shell } => completions(shell),
     };
     done.unwrap_or_else(|error| {

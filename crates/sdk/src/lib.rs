@@ -15,7 +15,8 @@ mod tool;
 pub use failure::{Failure, FailureKind};
 pub use knowledge::{Knowledge, KnowledgeApi, LlmApi};
 pub use memory::{
-    Doc, DocMemoryApi, Entity, MemoryApi, PurgeCriteria, PurgeMode, Relation, TextEvent, TextMemoryApi, Triple,
+    Doc, DocMemoryApi, Entity, MemoryApi, PurgeCriteria, PurgeMode, Recalled, Relation, TextEvent, TextMemoryApi,
+    Triple,
 };
 pub use plugin::{Host, Injection, InjectionKind, Plugin, PluginSdk};
 pub use settings::{ConfigDef, ConfigType, SettingsApi};

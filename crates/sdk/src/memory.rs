@@ -62,13 +62,12 @@ pub enum PurgeMode {
 /// fits nothing deletes nothing; an unknown one is an error.
 pub type PurgeCriteria = BTreeMap<String, String>;
 
+/// The entities that were met, and the relations between them, nearest first.
+pub type Recalled = (Vec<Entity>, Vec<Relation>);
+
 pub trait MemoryApi: Send + Sync {
     /// What is known about the keywords, and about what that leads to, up to `depth` steps.
-    fn recall<'a>(
-        &'a self,
-        query: &'a [String],
-        depth: u32,
-    ) -> BoxFuture<'a, Result<(Vec<Entity>, Vec<Relation>), Failure>>;
+    fn recall<'a>(&'a self, query: &'a [String], depth: u32) -> BoxFuture<'a, Result<Recalled, Failure>>;
     fn commit<'a>(&'a self, triples: &'a [Triple]) -> BoxFuture<'a, Result<(), Failure>>;
     fn introspect(&self) -> BoxFuture<'_, Result<Map<String, Value>, Failure>>;
     /// How many relations were moved.
