@@ -23,6 +23,7 @@ pub use backup::{BackupOptions, BackupReport, KeyInBackup};
 pub use database::{Access, Database, Folder};
 pub use error::StoreError;
 pub use export::ExportReport;
+
 pub use graph::Graph;
 pub use import::{ImportReport, import};
 pub use store::{Options, Store};

@@ -168,3 +168,28 @@ async fn a_number_that_somebody_may_have_seen_before_a_crash_is_not_given_again(
     let after_crash = open(folder.path()).append("a", serde_json::json!(1)).await.unwrap();
     assert!(after_crash > next + 100_000, "{after_crash}");
 }
+
+#[tokio::test]
+async fn a_full_disk_is_said_loses_nothing_that_was_written_and_is_over_when_there_is_room() {
+    let folder = TempDir::new().unwrap();
+    let database = open(folder.path());
+    add_event(&database, "a").await.unwrap();
+    let pages = |count: i64| {
+        database.write(move |connection| {
+            connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(()))?;
+            Ok(())
+        })
+    };
+    pages(1).await.unwrap();
+    let large = database.write(|connection| {
+        connection.execute("INSERT INTO events (kind, body) VALUES ('large', hex(zeroblob(1000000)))", [])?;
+        Ok(())
+    });
+    let (large, _beside) = tokio::join!(large, add_event(&database, "b"));
+    assert!(matches!(large, Err(StoreError::DiskFull)), "{large:?}");
+    pages(1_000_000).await.unwrap();
+    add_event(&database, "c").await.unwrap();
+    let kinds = kinds(&database).await;
+    assert!(kinds.first().unwrap() == "a" && kinds.last().unwrap() == "c", "{kinds:?}");
+    assert!(!kinds.contains(&"large".to_owned()));
+}

@@ -6,5 +6,6 @@ mod backup;
 mod common;
 mod conformance;
 mod crash;
+mod limits;
 mod moving;
 mod ports;

@@ -4,7 +4,7 @@ use kernel::ports::{FailureKind, NewInput, Schedule, When};
 
 use super::{Ports, answer, input};
 
-fn timer(id: &str, at_ms: i64) -> Schedule {
+pub fn timer(id: &str, at_ms: i64) -> Schedule {
     Schedule {
         id: id.into(),
         when: When::Once { at_ms },
@@ -12,6 +12,12 @@ fn timer(id: &str, at_ms: i64) -> Schedule {
         next_at_ms: at_ms,
         created_at_ms: 1,
     }
+}
+
+/// What goes in is what whoever fires says, here that it came late.
+fn late(at_ms: i64) -> NewInput {
+    let client_id = Some("the request that made it".into());
+    NewInput { at_ms, client_id, ..input("kitchen", "take the cake out, late") }
 }
 
 pub async fn schedules_are_listed_soonest_first_and_can_be_cancelled(ports: &Ports) {
@@ -26,44 +32,41 @@ pub async fn schedules_are_listed_soonest_first_and_can_be_cancelled(ports: &Por
     assert!(ports.schedules.cancel("late").await.unwrap());
     assert!(!ports.schedules.cancel("late").await.unwrap());
     assert_eq!(ports.schedules.list().await.unwrap().len(), 2);
-    let refused = ports.schedules.add(timer("soon", 7)).await.unwrap_err();
-    assert_eq!(refused.kind, FailureKind::Duplicate, "{refused}");
-    assert_eq!(ports.schedules.list().await.unwrap()[0], timer("soon", 100));
+    ports.schedules.add(timer("soon", 700)).await.unwrap();
+    assert_eq!(ports.schedules.list().await.unwrap()[1], timer("soon", 700), "one of the same id is replaced");
 }
 
 pub async fn a_timer_fires_once_into_the_inbox_where_it_was_asked_for(ports: &Ports) {
     ports.schedules.add(timer("cake", 100)).await.unwrap();
-    let id = ports.schedules.fire("cake", 100, None, 105).await.unwrap().unwrap();
-    assert_eq!(ports.schedules.fire("cake", 100, None, 106).await.unwrap(), None);
+    let id = ports.schedules.fire("cake", 100, None, late(105)).await.unwrap().unwrap();
+    assert_eq!(ports.schedules.fire("cake", 100, None, late(106)).await.unwrap(), None);
     assert!(ports.schedules.list().await.unwrap().is_empty());
     let pending = ports.inbox.pending().await.unwrap();
     assert_eq!(pending.len(), 1);
     assert_eq!(pending[0].id, id);
-    assert_eq!(pending[0].new, NewInput { at_ms: 105, ..timer("cake", 100).input });
+    assert_eq!(pending[0].new, NewInput { client_id: None, ..late(105) });
 }
 
 pub async fn a_repeated_schedule_fires_at_each_of_its_times_as_a_new_input(ports: &Ports) {
-    let mut schedule = timer("daily", 100);
-    schedule.input.client_id = Some("the request that made it".into());
-    ports.schedules.add(schedule).await.unwrap();
-    let first = ports.schedules.fire("daily", 100, Some(200), 100).await.unwrap().unwrap();
+    ports.schedules.add(timer("daily", 100)).await.unwrap();
+    let first = ports.schedules.fire("daily", 100, Some(200), late(100)).await.unwrap().unwrap();
     ports.inbox.answer(answer("t1", "kitchen", &[first])).await.unwrap();
-    assert_eq!(ports.schedules.fire("daily", 100, Some(200), 101).await.unwrap(), None);
+    assert_eq!(ports.schedules.fire("daily", 100, Some(200), late(101)).await.unwrap(), None);
     assert_eq!(ports.schedules.list().await.unwrap()[0].next_at_ms, 200);
-    let second = ports.schedules.fire("daily", 200, Some(300), 200).await.unwrap().unwrap();
+    let second = ports.schedules.fire("daily", 200, Some(300), late(200)).await.unwrap().unwrap();
     assert!(second > first);
     assert_eq!(ports.inbox.pending().await.unwrap().len(), 1);
-    let refused = ports.schedules.fire("daily", 300, Some(300), 300).await.unwrap_err();
+    let refused = ports.schedules.fire("daily", 300, Some(300), late(300)).await.unwrap_err();
     assert_eq!(refused.kind, FailureKind::Invalid, "a next time that is not later would fire for ever");
     assert_eq!(ports.inbox.pending().await.unwrap().len(), 1);
 }
 
 pub async fn what_is_not_due_any_more_does_not_fire(ports: &Ports) {
     ports.schedules.add(timer("cake", 100)).await.unwrap();
-    assert_eq!(ports.schedules.fire("cake", 99, None, 105).await.unwrap(), None);
-    assert_eq!(ports.schedules.fire("pie", 100, None, 105).await.unwrap(), None);
+    assert_eq!(ports.schedules.fire("cake", 99, None, late(105)).await.unwrap(), None);
+    assert_eq!(ports.schedules.fire("pie", 100, None, late(105)).await.unwrap(), None);
     ports.schedules.cancel("cake").await.unwrap();
-    assert_eq!(ports.schedules.fire("cake", 100, None, 105).await.unwrap(), None);
+    assert_eq!(ports.schedules.fire("cake", 100, None, late(105)).await.unwrap(), None);
     assert!(ports.inbox.pending().await.unwrap().is_empty());
 }
 
@@ -72,7 +75,7 @@ pub async fn of_many_who_fire_at_once_one_does(ports: &Ports) {
     let fires: Vec<_> = (0..20)
         .map(|_| {
             let schedules = ports.schedules.clone();
-            tokio::spawn(async move { schedules.fire("cake", 100, Some(200), 105).await.unwrap() })
+            tokio::spawn(async move { schedules.fire("cake", 100, Some(200), late(105)).await.unwrap() })
         })
         .collect();
     let mut fired = 0;

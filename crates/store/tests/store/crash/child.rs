@@ -91,12 +91,15 @@ async fn timers(store: Store, generation: String) {
         did(&format!("added {id}"));
         // Every third waits for the next start.
         if number % 3 != 0 {
-            let (one, other) = tokio::join!(schedules.fire(&id, 100, None, 100), schedules.fire(&id, 100, None, 100));
+            let (one, other) = tokio::join!(
+                schedules.fire(&id, 100, None, input(id.clone(), None)),
+                schedules.fire(&id, 100, None, input(id.clone(), None))
+            );
             assert!(one.unwrap().is_some() != other.unwrap().is_some());
             did(&format!("fired {id}"));
         }
         for left in schedules.list().await.unwrap().into_iter().filter(|left| left.id != "daily").skip(5) {
-            schedules.fire(&left.id, left.next_at_ms, None, 100).await.unwrap();
+            schedules.fire(&left.id, left.next_at_ms, None, left.input).await.unwrap();
             did(&format!("fired {}", left.id));
         }
     }
@@ -114,7 +117,7 @@ async fn daily(store: Store) {
         }
     };
     loop {
-        assert!(schedules.fire("daily", due, Some(due + 1), due).await.unwrap().is_some());
+        assert!(schedules.fire("daily", due, Some(due + 1), input("daily".into(), None)).await.unwrap().is_some());
         did(&format!("daily {due}"));
         due += 1;
     }
