@@ -11,4 +11,5 @@ pub mod intents;
 pub mod macros;
 pub mod text;
 pub mod understood;
+pub mod web;
 pub mod when;
