@@ -13,4 +13,5 @@ pub mod rank;
 pub mod restore;
 pub mod text;
 pub mod understood;
+pub mod web;
 pub mod when;

@@ -2,4 +2,5 @@
 //! Invariant: nothing here reads the command line or the environment.
 
 pub mod agent;
+pub mod fetch;
 pub mod understand;
