@@ -2,7 +2,7 @@
 //!
 //! Invariant: a call comes out whole or not at all; its arguments are JSON text and never empty.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A call as far as it is known, under the name that the model wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,8 @@ struct Fragment<'a> {
 pub(crate) struct Fragments {
     /// With the index that the provider gave, in the order of their first fragments.
     calls: Vec<(Option<u64>, Call)>,
+    /// What a provider wants back with the call of this id, and does not say what it is.
+    extras: Map<String, Value>,
 }
 
 impl Fragments {
@@ -49,6 +51,14 @@ impl Fragments {
             call.name.push_str(fragment.name);
         }
         call.arguments.push_str(&fragment.arguments);
+        // Gemini's signatures.
+        if value["extra_content"].is_object() && !call.id.is_empty() {
+            self.extras.insert(call.id.clone(), value["extra_content"].clone());
+        }
+    }
+
+    pub fn take_extras(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.extras)
     }
 
     /// Where the fragment belongs; a new place is made where it begins a call.
@@ -107,7 +117,7 @@ pub(crate) fn finished_arguments(arguments: &str) -> String {
 pub(crate) fn arguments_object(arguments: &str) -> Value {
     match serde_json::from_str::<Value>(arguments) {
         Ok(value @ Value::Object(_)) => value,
-        _ => Value::Object(serde_json::Map::new()),
+        _ => Value::Object(Map::new()),
     }
 }
 

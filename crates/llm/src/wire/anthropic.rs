@@ -42,12 +42,13 @@ impl Wire for Anthropic {
     fn body(&self, settled: &Settled, request: &SourceRequest) -> Value {
         let config = &settled.config;
         let steps = steps(&request.messages);
-        let thinking = thinking_tokens(config.thinking).filter(|_| may_think(&steps, settled));
+        let may_think = may_think(&steps, settled);
+        let thinking = thinking(&config.model, config.thinking, may_think);
         let output = settled.output_tokens(request.output_tokens_max).unwrap_or(OUTPUT_TOKENS);
         let mut body = Map::new();
         body.insert("model".into(), json!(config.model));
         body.insert("stream".into(), json!(true));
-        body.insert("max_tokens".into(), json!(output.saturating_add(thinking.unwrap_or(0))));
+        body.insert("max_tokens".into(), json!(output.saturating_add(thinking.tokens)));
         let mut tools: Vec<Value> = Vec::new();
         if config.tools.unwrap_or(true) {
             tools.extend(request.tools.iter().map(|tool| {
@@ -66,16 +67,12 @@ impl Wire for Anthropic {
         if !tools.is_empty() {
             body.insert("tools".into(), Value::Array(tools));
         }
-        body.insert("messages".into(), messages(&steps, settled, thinking.is_some(), &request.tail));
-        match thinking {
-            Some(tokens) => drop(body.insert("thinking".into(), json!({"type": "enabled", "budget_tokens": tokens}))),
-            // With thinking the protocol allows no other temperature than its own.
-            None => {
-                if let Some(temperature) = config.temperature {
-                    body.insert("temperature".into(), json!(temperature.min(1.0)));
-                }
-            }
+        body.insert("messages".into(), messages(&steps, settled, may_think && !thinking.off, &request.tail));
+        // With thinking the protocol allows no other temperature than its own.
+        if let Some(temperature) = config.temperature.filter(|_| thinking.tokens == 0) {
+            body.insert("temperature".into(), json!(temperature.min(1.0)));
         }
+        body.extend(thinking.fields);
         lay_over(&mut body, &config.extra_body);
         Value::Object(body)
     }
@@ -93,14 +90,52 @@ impl Wire for Anthropic {
     }
 }
 
-fn thinking_tokens(thinking: Option<Thinking>) -> Option<u32> {
-    match thinking? {
-        Thinking::Switch(false) => None,
-        Thinking::Switch(true) => Some(4096),
-        Thinking::Effort(Effort::Low) => Some(2048),
-        Thinking::Effort(Effort::Medium) => Some(8192),
-        Thinking::Effort(Effort::High) => Some(16_384),
-        Thinking::Tokens(tokens) => Some(tokens.max(THINKING_TOKENS_MIN)),
+#[derive(Default)]
+struct ThinkingFields {
+    fields: Map<String, Value>,
+    /// Room for it, beside the answer itself.
+    tokens: u32,
+    off: bool,
+}
+
+/// Newer models decide for themselves how long they think and take an effort; older ones take a number.
+/// Where nothing is configured nothing is said, and a model does as it does by default.
+fn thinking(model: &str, thinking: Option<Thinking>, may_think: bool) -> ThinkingFields {
+    let Some(thinking) = thinking else { return ThinkingFields::default() };
+    let mut fields = Map::new();
+    if thinking == Thinking::Switch(false) || !may_think {
+        fields.insert("thinking".into(), json!({"type": "disabled"}));
+        return ThinkingFields { fields, tokens: 0, off: true };
+    }
+    let tokens = match thinking {
+        Thinking::Switch(_) => 4096,
+        Thinking::Effort(Effort::Low) => 2048,
+        Thinking::Effort(Effort::Medium) => 8192,
+        Thinking::Effort(Effort::High) => 16_384,
+        Thinking::Tokens(tokens) => tokens.max(THINKING_TOKENS_MIN),
+    };
+    if decides_itself(model) {
+        fields.insert("thinking".into(), json!({"type": "adaptive"}));
+        if let Thinking::Effort(effort) = thinking {
+            fields.insert("output_config".into(), json!({"effort": effort}));
+        }
+    } else {
+        fields.insert("thinking".into(), json!({"type": "enabled", "budget_tokens": tokens}));
+    }
+    ThinkingFields { fields, tokens, off: false }
+}
+
+/// Opus and Sonnet from 4.6 on, all others from 5 on: `claude-opus-4-6`, `claude-haiku-5-20261001`.
+fn decides_itself(model: &str) -> bool {
+    let Some((_, name)) = model.split_once("claude-") else { return false };
+    let mut parts = name.split(['-', '.']);
+    let family = parts.next().unwrap_or_default();
+    let mut number = || parts.next().filter(|part| part.len() <= 2).and_then(|part| part.parse::<u32>().ok());
+    let version = (number().unwrap_or(0), number().unwrap_or(0));
+    // In the old order the version stood first: `claude-3-5-haiku`.
+    match family {
+        "opus" | "sonnet" => version >= (4, 6),
+        _ => version >= (5, 0) && family.parse::<u32>().is_err(),
     }
 }
 
@@ -294,7 +329,7 @@ impl Blocks {
                 prompt_tokens: prompt.max(old.prompt_tokens),
                 completion_tokens: count(&usage["output_tokens"]).max(old.completion_tokens),
                 cached_tokens: read.max(old.cached_tokens),
-                reasoning_tokens: 0,
+                reasoning_tokens: count(&usage["output_tokens_details"]["thinking_tokens"]).max(old.reasoning_tokens),
                 cost_usd_micros: 0,
             },
             written_tokens: written.max(before.written_tokens),
@@ -312,5 +347,34 @@ fn end_reason(reason: &str) -> EndReason {
         "max_tokens" | "model_context_window_exceeded" => EndReason::Length,
         "refusal" => EndReason::Filtered,
         _ => EndReason::Stop,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newer_models_decide_themselves_how_long_they_think() {
+        for model in [
+            "claude-opus-4-6",
+            "claude-sonnet-4.6",
+            "claude-sonnet-5-20261001",
+            "anthropic/claude-haiku-5",
+            "claude-fable-5",
+        ] {
+            assert!(decides_itself(model), "{model}");
+        }
+        for model in [
+            "claude-opus-4-5-20251101",
+            "claude-3-5-haiku-20241022",
+            "claude-sonnet-4-20250514",
+            "claude-haiku-4-5",
+            "deepseek-chat",
+        ] {
+            assert!(!decides_itself(model), "{model}");
+        }
+        let high = thinking("claude-opus-5", Some(Thinking::Effort(Effort::High)), true).fields;
+        assert_eq!(Value::Object(high), json!({"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}}));
     }
 }

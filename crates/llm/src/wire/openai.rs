@@ -20,6 +20,9 @@ use crate::frames::Framing;
 use crate::names::wire_name;
 use crate::providers::{LateText, Provider};
 
+/// The block of reasoning that holds what belongs to single calls, by their ids.
+const EXTRAS: &str = "extra_content_of_calls";
+
 pub(crate) struct OpenAi;
 
 impl Wire for OpenAi {
@@ -171,17 +174,21 @@ fn messages(settled: &Settled, request: &SourceRequest) -> Vec<Value> {
 }
 
 fn give_back(settled: &Settled, reasoning: &[Value], message: &mut Value) {
-    if !settled.returns_reasoning() {
-        return;
-    }
-    for block in own_blocks(reasoning, settled) {
-        for (key, value) in block.as_object().into_iter().flatten() {
+    let returns = settled.returns_reasoning();
+    for (key, value) in own_blocks(reasoning, settled).filter_map(Value::as_object).flatten() {
+        if key == EXTRAS {
+            for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
+                if let Some(extra) = call["id"].as_str().and_then(|id| value.get(id)) {
+                    call["extra_content"] = extra.clone();
+                }
+            }
+        } else if returns {
             message[key.as_str()] = value.clone();
         }
     }
     // A call that another source made has none, and these refuse a call without.
     let demands = matches!(settled.provider, Provider::DeepSeek | Provider::Moonshot);
-    if demands && message.get("reasoning_content").is_none() {
+    if returns && demands && message.get("reasoning_content").is_none() {
         message["reasoning_content"] = json!(" ");
     }
 }
@@ -260,6 +267,10 @@ impl Reader for Completion {
             return Err(Fault::cut("the stream ended without a finish reason"));
         };
         let calls = self.calls.take();
+        let extras = self.calls.take_extras();
+        if !extras.is_empty() {
+            answer.reasoning_block(json!({ EXTRAS: extras }));
+        }
         if self.returns_reasoning && !calls.is_empty() {
             if !self.details.is_empty() {
                 answer.reasoning_block(json!({"reasoning_details": std::mem::take(&mut self.details)}));

@@ -176,7 +176,7 @@ async fn thinking_goes_back_to_its_maker_unchanged_and_to_nobody_else() {
         config.name = "another".into();
     };
     let other = asked(Kind::Anthropic, rename, answered(first.blocks.clone())).await.body;
-    assert!(other["thinking"].is_null() && !other.to_string().contains("signature"), "{other}");
+    assert!(other["thinking"] == json!({"type": "disabled"}) && !other.to_string().contains("signature"), "{other}");
     assert!(!asked(Kind::OpenAi, |_| {}, answered(first.blocks.clone())).await.text.contains("signature"));
 }
 
@@ -206,4 +206,21 @@ async fn a_model_without_tools_is_sent_none() {
     let with = ScriptedModel::with([Reply::text("ok")]).await;
     hear(&self::source(&with, Kind::OpenAi), request()).await;
     assert_eq!(with.last_asked().tools().len(), 2);
+}
+
+#[tokio::test]
+async fn what_a_provider_hangs_on_a_call_comes_back_with_that_call() {
+    let call = json!({"id": "call-1", "type": "function", "function": {"name": "lights_on", "arguments": "{}"},
+                      "extra_content": {"google": {"thought_signature": "c2ln"}}});
+    let delta =
+        json!({"choices": [{"delta": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]});
+    let model =
+        ScriptedModel::with([Reply::raw("text/event-stream", format!("data: {delta}\n\ndata: [DONE]\n\n"))]).await;
+    let first = hear(&source(&model, Kind::OpenAi), request()).await;
+    let mut next = request();
+    next.messages.push(Message::Assistant { content: String::new(), calls: first.calls, reasoning: first.blocks });
+    next.messages.push(result("call-1", "ok"));
+    let back = asked(Kind::OpenAi, |_| {}, next).await.body;
+    let made = back["messages"].as_array().unwrap().iter().find(|message| message["tool_calls"].is_array()).unwrap();
+    assert_eq!(made["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "c2ln");
 }
