@@ -69,8 +69,29 @@ struct File {
     codes: BTreeMap<EntityId, String>,
     audit: Audit,
     llm: Llm,
-    budgets: Limits,
+    budgets: Budgets,
     agent: Agent,
+    web: Web,
+}
+
+/// Only those that stand in the file: the others can be set while the program runs.
+#[derive(Deserialize, Default)]
+#[serde(try_from = "toml::Table")]
+struct Budgets(toml::Table);
+
+impl TryFrom<toml::Table> for Budgets {
+    type Error = toml::de::Error;
+
+    fn try_from(table: toml::Table) -> std::result::Result<Self, toml::de::Error> {
+        let _checked: Limits = table.clone().try_into()?;
+        Ok(Self(table))
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Web {
+    hosts: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -115,7 +136,10 @@ pub struct Config {
     pub broken: Option<String>,
     /// Language models, as they stand in the file.
     pub sources: Vec<llm::Config>,
-    pub budgets: Limits,
+    /// As they stand in the file.
+    pub budgets: toml::Table,
+    /// Hosts that may be read in every turn.
+    pub hosts: Vec<String>,
     /// Folder of the household.
     pub data: Option<PathBuf>,
     /// The household's AGENTS.md, where it is not in that folder.
@@ -181,9 +205,9 @@ impl Config {
             codes: file.codes.into_iter().map(|(id, code)| (id, Token::new(&code))).collect(),
         };
         let language = language(options.language.as_deref().or(file.language.as_deref()));
-        let (sources, budgets) = (with_key(file.llm.sources), file.budgets);
+        let (sources, budgets, hosts) = (with_key(file.llm.sources), file.budgets.0, file.web.hosts);
         let Agent { data, persona } = file.agent;
-        Self { path, language, settings, policy, from_environment, broken, sources, budgets, data, persona }
+        Self { path, language, settings, policy, from_environment, broken, sources, budgets, hosts, data, persona }
     }
 }
 

@@ -11,6 +11,7 @@ use clap::Args;
 use decide::gate::Language;
 use home::Connection;
 use kernel::ports::{Clock, LlmSource};
+use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
 use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
@@ -54,10 +55,18 @@ impl Serving {
         let policy = SharedPolicy::new(config.policy.clone());
         let desk = Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), Arc::default());
         let models = models(&config, &desk)?;
-        let limits = config.budgets;
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
-        let household = Household::open(Parts { desk, store, models, persona, limits })?;
-        household.agent.run().await.context("what the last run left open cannot be read")?;
+        let household = Household::open(Parts {
+            desk,
+            store,
+            models,
+            persona,
+            layers: layers(&config),
+            hosts: config.hosts.clone(),
+            house_addresses: config.settings.url.clone().into_iter().collect(),
+        })
+        .await?;
+        household.run().await.context("what the last run left open cannot be read")?;
         Ok(Self { household, language: config.language, data, connection })
     }
 
@@ -77,6 +86,15 @@ pub fn language_and_folder(options: &Options, place: &Place) -> Result<(Language
 /// Another process has this household's store.
 pub fn in_use(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
+}
+
+/// What the file says of settings that can also be set while the program runs.
+fn layers(config: &Config) -> Layers {
+    let budget = |(key, value): (&String, &toml::Value)| {
+        let number = value.as_integer()?;
+        Some(((CORE.to_owned(), format!("budgets.{key}")), number.into()))
+    };
+    Layers { file: config.budgets.iter().filter_map(budget).collect(), ..Layers::default() }
 }
 
 fn folder(place: &Place, config: &Config) -> PathBuf {
