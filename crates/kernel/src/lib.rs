@@ -5,10 +5,13 @@
 
 pub mod agent;
 pub mod context;
+pub mod host;
 pub mod message;
 pub mod ports;
+mod quiet;
 pub mod receipts;
 pub mod registry;
+pub mod settings;
 pub mod stages;
 pub mod tools;
 pub mod turn;

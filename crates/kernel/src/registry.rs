@@ -13,6 +13,7 @@ use sdk::{Failure, FailureKind, ToolCall, ToolDef, ToolHandler, ToolResult, Tool
 use serde_json::{Value, json};
 
 use crate::message::CallRequest;
+use crate::quiet::within;
 use crate::stages::AbortOnDrop;
 
 mod arguments;
@@ -138,7 +139,8 @@ impl Tools {
             0 => TOOL_MAX,
             set => Duration::from_millis(set),
         };
-        let task = tokio::spawn((tool.handler)(call.arguments.clone(), scope));
+        let quiet = scope.no_memory;
+        let task = tokio::spawn(within(quiet, (tool.handler)(call.arguments.clone(), scope)));
         let guard = AbortOnDrop(task.abort_handle());
         let ended = tokio::time::timeout(deadline, task).await;
         drop(guard);

@@ -4,8 +4,12 @@
 //! its line breaks, without control and bidirectional characters, with where it is from.
 
 mod arguments;
+pub mod documents;
 pub mod due;
+pub mod knowledge;
+pub mod memory;
+pub mod settings_tools;
 pub mod time;
 
 #[cfg(test)]
-mod fakes;
+pub(crate) mod fakes;

@@ -32,7 +32,7 @@ pub(super) async fn run(agent: &Agent) {
         };
         // Either may be dropped: the list is read anew.
         tokio::select! {
-            () = agent.0.rescheduled.notified() => {}
+            () = ports.rescheduled.notified() => {}
             () = tokio::time::sleep(wait) => {}
         }
     }

@@ -332,7 +332,7 @@ async fn a_reminder_comes_once_to_where_it_was_asked_for() {
         created_at_ms: now,
     };
     world.agent.ports().schedules.add(schedule).await.unwrap();
-    world.agent.rescheduled();
+    world.agent.ports().rescheduled.notify_one();
     tokio::time::sleep(Duration::from_secs(599)).await; // paused time
     assert!(world.memory.0.lock().unwrap().inputs.is_empty());
     tokio::time::sleep(Duration::from_secs(62)).await; // paused time

@@ -2,7 +2,8 @@
 //! that is wrong with the arguments of a call is told at once, each with the name of its field.
 
 use decide::text::{clean, clean_lines};
-use sdk::{Failure, ToolDef};
+use decide::when::Zone;
+use sdk::{Failure, FailureKind, ToolDef, ToolHandler, ToolScope, tool_handler};
 use serde_json::{Map, Value, json};
 
 /// A tool whose parameters are these properties.
@@ -18,6 +19,32 @@ pub(super) fn definition(name: &str, description: &str, properties: Value, requi
         }),
         ..ToolDef::default()
     }
+}
+
+pub(super) type Tool = (ToolDef, ToolHandler);
+
+/// A tool run by a function of its desk (what it needs), the arguments and the scope. One that writes to a
+/// memory does nothing in a turn that must not be remembered.
+pub(super) fn handled<D, F, R>(definition: ToolDef, desk: &D, run: F) -> Tool
+where
+    D: Clone + Send + Sync + 'static,
+    F: Fn(D, Map<String, Value>, ToolScope) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Value, Failure>> + Send + 'static,
+{
+    let (desk, remembers) = (desk.clone(), definition.remembers);
+    let handler = tool_handler(move |given, scope: ToolScope| {
+        let running = if remembers && scope.no_memory { None } else { Some(run(desk.clone(), given, scope)) };
+        async move {
+            match running {
+                Some(running) => running.await,
+                None => Err(Failure::new(
+                    FailureKind::Forbidden,
+                    "nothing of this turn may be remembered: no memory was changed",
+                )),
+            }
+        }
+    });
+    (definition, handler)
 }
 
 pub(super) fn is_chinese(language: &str) -> bool {
@@ -75,6 +102,16 @@ impl Arguments {
         Some(clean_lines(text, chars_max)).filter(|text| !text.trim().is_empty())
     }
 
+    /// The same where it must be there.
+    pub(super) fn needed_text(&mut self, field: &str, chars_max: usize) -> String {
+        let before = self.wrong.len();
+        let found = self.text(field, chars_max);
+        if found.is_none() && self.wrong.len() == before {
+            self.wrong(field, "is missing or empty: give it");
+        }
+        found.unwrap_or_default()
+    }
+
     pub(super) fn whole(&mut self, field: &str, standard: u64, max: u64) -> u64 {
         match self.given.get(field).map(|value| value.as_u64()) {
             None => standard,
@@ -103,6 +140,18 @@ impl Arguments {
         };
         let parts = parts.into_iter().map(|part| clean(part, 200)).filter(|part| !part.is_empty());
         parts.take(count_max).collect()
+    }
+
+    /// The day that a field names, from its first moment to its last.
+    pub(super) fn day(&mut self, field: &str, zone: &Zone) -> Option<(i64, i64)> {
+        let text = self.line(field, 40)?;
+        match zone.day(&text) {
+            Some(day) => Some(day),
+            None => {
+                self.wrong(field, "is no date: write 2026-11-30");
+                None
+            }
+        }
     }
 
     pub(super) fn done(self) -> Result<(), Failure> {

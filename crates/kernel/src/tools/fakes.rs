@@ -1,12 +1,17 @@
 //! Ports kept in memory, for tests. Start at any of them. Invariant: each does what its port promises.
 
+mod memory;
+
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use sdk::{BoxFuture, Failure, ToolDef, ToolHandler, ToolScope};
 use serde_json::{Value, json};
 
-use crate::ports::{Clock, NewInput, Schedule, Schedules};
+use crate::ports::{Clock, NewInput, Schedule, Schedules, SettingsStore, StoredSetting};
+
+pub(crate) use memory::{FakeDocuments, FakeGraph, FakeKnowledge, FakeText};
 
 pub(super) fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
@@ -100,5 +105,37 @@ impl Schedules for FakeSchedules {
             }
         }
         ready(Ok(Some(1)))
+    }
+}
+
+/// What is stored, and whether storing fails.
+#[derive(Default)]
+pub(crate) struct FakeSettingsStore(
+    pub(crate) Mutex<BTreeMap<(String, String), (Value, bool)>>,
+    pub(crate) std::sync::atomic::AtomicBool,
+);
+
+impl SettingsStore for FakeSettingsStore {
+    fn load(&self) -> BoxFuture<'_, Result<Vec<StoredSetting>, Failure>> {
+        let all = self.0.lock().unwrap();
+        let stored = all.iter().map(|((space, key), (value, secret))| StoredSetting {
+            space: space.clone(),
+            key: key.clone(),
+            value: value.clone(),
+            secret: *secret,
+        });
+        ready(Ok(stored.collect()))
+    }
+
+    fn put(&self, setting: StoredSetting) -> BoxFuture<'_, Result<(), Failure>> {
+        if self.1.load(Ordering::Relaxed) {
+            return ready(Err(Failure::failed("the disk is full")));
+        }
+        self.0.lock().unwrap().insert((setting.space, setting.key), (setting.value, setting.secret));
+        ready(Ok(()))
+    }
+
+    fn remove<'a>(&'a self, space: &'a str, key: &'a str) -> BoxFuture<'a, Result<bool, Failure>> {
+        ready(Ok(self.0.lock().unwrap().remove(&(space.to_owned(), key.to_owned())).is_some()))
     }
 }

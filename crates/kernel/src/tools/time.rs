@@ -5,15 +5,15 @@
 use std::sync::Arc;
 
 use decide::when::{Cron, Zone, read_duration, read_moment};
-use sdk::{Failure, FailureKind, InjectionKind, ToolDef, ToolHandler, ToolScope, tool_handler};
+use sdk::{Failure, FailureKind, InjectionKind, ToolScope};
 use serde_json::{Map, Value, json};
 
-use super::arguments::{Arguments, definition, say};
+use super::arguments::{Arguments, Tool, definition, handled, say};
 use super::due::next_after;
 use crate::ports::{Clock, NewInput, Principal, Schedule, Schedules, When};
 
 /// Limit: timers and schedules of one conversation.
-pub const SCHEDULES_MAX: usize = 100;
+pub const SCHEDULES_OF_SESSION_MAX: usize = 100;
 /// Characters of what is said when the time has come.
 const MESSAGE_CHARS_MAX: usize = 500;
 /// As many are listed at once.
@@ -29,8 +29,6 @@ pub struct TimeDesk {
     /// The household's zone, an IANA name.
     pub zone: Arc<dyn Fn() -> String + Send + Sync>,
 }
-
-type Tool = (ToolDef, ToolHandler);
 
 pub fn time_tools(desk: &TimeDesk) -> Vec<Tool> {
     let message =
@@ -76,15 +74,6 @@ pub fn time_tools(desk: &TimeDesk) -> Vec<Tool> {
     ]
 }
 
-fn handled<F, R>(definition: ToolDef, desk: &TimeDesk, run: F) -> Tool
-where
-    F: Fn(TimeDesk, Map<String, Value>, ToolScope) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<Value, Failure>> + Send + 'static,
-{
-    let desk = desk.clone();
-    (definition, tool_handler(move |arguments, scope| run(desk.clone(), arguments, scope)))
-}
-
 /// What was asked for, read.
 struct Wanted {
     when: When,
@@ -102,7 +91,7 @@ impl TimeDesk {
         arguments.done()?;
         let wanted = wanted.ok_or_else(|| Failure::failed("the time could not be read: give it another way"))?;
         let mine = self.visible(&scope).await?.len();
-        if mine >= SCHEDULES_MAX {
+        if mine >= SCHEDULES_OF_SESSION_MAX {
             let full = format!("there are {mine} timers and schedules already: cancel some with schedule_cancel first");
             return Err(Failure::new(FailureKind::Full, full));
         }

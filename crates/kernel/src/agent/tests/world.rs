@@ -369,6 +369,7 @@ impl World {
             clock: Arc::new(Time(tokio::time::Instant::now())),
             surroundings: Arc::new(Here),
             undo: undone.clone(),
+            rescheduled: Arc::default(),
         };
         let agent = Agent::new(ports, Limits::default()).unwrap();
         Self { agent, script, memory, undone }
