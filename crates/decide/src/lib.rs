@@ -10,6 +10,8 @@ pub mod house;
 pub mod intents;
 pub mod macros;
 pub mod rank;
+pub mod restore;
 pub mod text;
 pub mod understood;
+pub mod web;
 pub mod when;

@@ -1,6 +1,6 @@
 //! Text from outside, made safe to quote. Start at [`clean`]; [`fold`] and [`score_name`] compare.
 //! Invariant: what `clean` gives has no control, bidirectional, zero-width or private-use character
-//! and is at most `max` characters long; what `fold` gives is for comparing and is never shown.
+//! and is at most `max` characters long, what `clean_lines` gives has line breaks and tabs besides; what `fold` gives is for comparing and is never shown.
 
 mod comparable;
 #[cfg(test)]
@@ -51,7 +51,30 @@ pub fn clean(text: &str, max: usize) -> String {
     out
 }
 
-fn invisible(character: char) -> bool {
+/// The same with line breaks and indentation kept: documents, pages, notes.
+pub fn clean_lines(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
+    let mut before = ' ';
+    for (count, character) in text.chars().enumerate() {
+        if count == max {
+            out.push('…');
+            break;
+        }
+        match character {
+            '\n' if before == '\r' => {}
+            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
+            '\t' => out.push('\t'),
+            other if other.is_whitespace() => out.push(' '),
+            other if invisible(other) => {}
+            other => out.push(other),
+        }
+        before = character;
+    }
+    out
+}
+
+/// A character that shows nothing, or changes how others are shown.
+pub fn invisible(character: char) -> bool {
     let code = character as u32;
     // What most text consists of.
     if matches!(code, 0x20..=0x7E | 0x4E00..=0x9FFF) {
@@ -75,5 +98,7 @@ mod tests {
         assert_eq!(clean(dirty, NAME_CHARS_MAX), "Kitchen Light");
         assert_eq!(clean("abcdef", 3), "abc…");
         assert_eq!(clean("", 3), "");
+        assert_eq!(clean_lines("# A\r\n\n  b\u{202E}\u{0007} c\u{3000}\r\t- d", 99), "# A\n\n  b c \n\t- d");
+        assert_eq!(clean_lines("ab\ncd", 4), "ab\nc…");
     }
 }

@@ -51,6 +51,8 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     pub surroundings: Arc<dyn Surroundings>,
     pub undo: Arc<dyn Undo>,
+    /// Somebody added or cancelled a schedule.
+    pub rescheduled: Arc<Notify>,
 }
 
 /// Cheap to clone; the last clone that goes ends nothing, [`Agent::close`] does.
@@ -65,8 +67,6 @@ pub(crate) struct Inner {
     events: broadcast::Sender<AgentEvent>,
     sessions: Mutex<HashMap<String, mpsc::Sender<Command>>>,
     tasks: Mutex<tokio::task::JoinSet<()>>,
-    /// The schedules were changed.
-    pub rescheduled: Notify,
     closed: AtomicBool,
 }
 
@@ -81,7 +81,6 @@ impl Agent {
             events: broadcast::channel(EVENTS_MAX).0,
             sessions: Mutex::default(),
             tasks: Mutex::default(),
-            rescheduled: Notify::new(),
             closed: AtomicBool::new(false),
         }));
         builtin::register(&agent)?;
@@ -186,11 +185,6 @@ impl Agent {
         self.0.limits.store(Arc::new(limits));
     }
 
-    /// Schedules were added or cancelled by somebody else.
-    pub fn rescheduled(&self) {
-        self.0.rescheduled.notify_one();
-    }
-
     /// Everything of a plugin leaves: its tools and its handlers.
     pub fn remove_owner(&self, owner: &str) {
         self.0.tools.remove(owner);
@@ -241,7 +235,8 @@ impl Agent {
         true
     }
 
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    /// Work that ends with the agent.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);

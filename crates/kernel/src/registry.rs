@@ -13,6 +13,7 @@ use sdk::{Failure, FailureKind, ToolCall, ToolDef, ToolHandler, ToolResult, Tool
 use serde_json::{Value, json};
 
 use crate::message::CallRequest;
+use crate::quiet::within;
 use crate::stages::AbortOnDrop;
 
 mod arguments;
@@ -25,6 +26,9 @@ pub use rest::{RESULT_CHARS_MAX, Rests};
 pub const TOOL_MAX: Duration = Duration::from_secs(60);
 /// Limit: tools of all owners together.
 pub const TOOLS_MAX: usize = 512;
+
+/// Under this name a result says how it is changed back; the kernel keeps it for `undo`.
+pub const UNDO: &str = "_undo";
 
 struct Tool {
     def: ToolDef,
@@ -106,8 +110,9 @@ impl Tools {
         requests.iter().map(call).collect()
     }
 
-    /// Runs one call to its end. Dropping the future stops the handler.
-    pub async fn call(&self, call: &ToolCall, scope: ToolScope) -> ToolResult {
+    /// Runs one call to its end; with what it changed, where it says so under [`UNDO`]. Dropping the future
+    /// stops the handler.
+    pub async fn call(&self, call: &ToolCall, scope: ToolScope) -> (ToolResult, Value) {
         let found = self.tools.load().get(&call.name).cloned();
         let done = match found {
             Some(tool) => self.run(&tool, call, scope).await,
@@ -117,8 +122,10 @@ impl Tools {
             Ok(value) => (value.get("isError") != Some(&Value::Bool(true)), value),
             Err(value) => (false, value),
         };
+        let (result, undo) = without_undo(result);
         let result = self.rests.bounded(&call.id, result);
-        ToolResult { call_id: call.id.clone(), name: call.name.clone(), plugin: call.plugin.clone(), success, result }
+        let (call_id, name, plugin) = (call.id.clone(), call.name.clone(), call.plugin.clone());
+        (ToolResult { call_id, name, plugin, success, result }, undo)
     }
 
     async fn run(&self, tool: &Tool, call: &ToolCall, scope: ToolScope) -> Result<Value, Value> {
@@ -132,7 +139,8 @@ impl Tools {
             0 => TOOL_MAX,
             set => Duration::from_millis(set),
         };
-        let task = tokio::spawn((tool.handler)(call.arguments.clone(), scope));
+        let quiet = scope.no_memory;
+        let task = tokio::spawn(within(quiet, (tool.handler)(call.arguments.clone(), scope)));
         let guard = AbortOnDrop(task.abort_handle());
         let ended = tokio::time::timeout(deadline, task).await;
         drop(guard);
@@ -159,6 +167,12 @@ impl Tools {
             tools.keys().filter(|known| known.contains(name) || name.contains(known.as_str())).collect();
         json!({ "isError": true, "code": "no_such_tool", "error": format!("there is no tool `{name}`"), "near": near })
     }
+}
+
+/// A model need not see how a thing is changed back.
+fn without_undo(mut result: Value) -> (Value, Value) {
+    let undo = result.as_object_mut().and_then(|map| map.remove(UNDO)).unwrap_or_default();
+    (result, undo)
 }
 
 /// All three protocols take these letters and this length.

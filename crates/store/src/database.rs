@@ -28,8 +28,10 @@ use rusqlite::{Connection, OpenFlags};
 pub use folder::Folder;
 pub(crate) use folder::{make_private_folder, sync_folder};
 pub(crate) use lock::Lock;
+pub(crate) use migrations::{LAYOUT, finish_layout, make_layout, vacuum_into};
 
 use crate::error::StoreError;
+use crate::import::finish_or_clear;
 use crate::outbox;
 use reader::Readers;
 use writer::Writer;
@@ -69,11 +71,7 @@ impl Database {
         }
         folder.make()?;
         let lock = Lock::take(&folder)?;
-        Self::open_locked(folder, lock)
-    }
-
-    /// For those who hold the lock of the folder already.
-    pub(crate) fn open_locked(folder: Folder, lock: Lock) -> Result<Self, StoreError> {
+        finish_or_clear(&folder)?;
         let path = folder.database();
         folder.make_private_file(&path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -50,6 +50,12 @@ pub enum StoreError {
     KeyWrong { path: PathBuf },
     #[error("the secret setting {space}/{key} cannot be sealed or opened: remove it and set it anew")]
     Seal { space: String, key: String },
+    #[error("{path} is there already: name another one, or move it away")]
+    TargetExists { path: PathBuf },
+    #[error("{path} holds something already: an import needs an empty data folder, name another one")]
+    NotEmpty { path: PathBuf },
+    #[error("line {line} of the export cannot be taken in, and nothing of it was: {problem}")]
+    Import { line: u64, problem: String },
     #[error("an entry of the store cannot be read: {0}")]
     Json(Arc<serde_json::Error>),
     #[error("a piece of work on the store failed from within: {0}")]

@@ -142,8 +142,9 @@ fn since(connection: &Connection, seq: i64, count: usize) -> Result<Vec<Event>, 
     Ok(found)
 }
 
-/// After an end that was not a good one: the last events may be lost, though somebody saw their numbers.
+/// After an end that was not a good one, and in a copy that may be put back later: somebody may have
+/// seen numbers that are not in the file.
 pub(crate) fn leave_a_gap(connection: &Connection) -> Result<(), StoreError> {
-    connection.execute("UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'events'", [GAP])?;
+    connection.execute("UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name IN ('events', 'outbox')", [GAP])?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Invariant: the input of a schedule that fired and its next time are one transaction.
 
 use kernel::ports::{BoxFuture, Failure, FailureKind, NewInput, Schedule, Schedules};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::database::Database;
 use crate::error::StoreError;
@@ -35,12 +35,14 @@ impl Schedules for Database {
         id: &'a str,
         due_at_ms: i64,
         next_at_ms: Option<i64>,
-        now_ms: i64,
+        mut input: NewInput,
     ) -> BoxFuture<'a, Result<Option<i64>, Failure>> {
         let id = id.to_owned();
         Box::pin(async move {
             let write = self.write(move |connection| {
-                let Some(mut input) = due(connection, &id, due_at_ms)? else { return Ok(None) };
+                if !is_due(connection, &id, due_at_ms)? {
+                    return Ok(None);
+                }
                 match next_at_ms {
                     Some(next) if next <= due_at_ms => {
                         let message = format!("the next time of schedule {id} is not after the one that is due");
@@ -53,7 +55,6 @@ impl Schedules for Database {
                 };
                 // Each time is an input of its own, also where the schedule was made by one that had an id.
                 input.client_id = None;
-                input.at_ms = now_ms;
                 let (input, _) = inbox::insert(connection, &input)?;
                 Ok(Some(input))
             });
@@ -63,24 +64,22 @@ impl Schedules for Database {
 }
 
 fn add(connection: &Connection, schedule: &Schedule) -> Result<(), StoreError> {
-    let count: i64 = connection.query_row("SELECT count(*) FROM schedules", [], |row| row.get(0))?;
-    if count >= SCHEDULES_MAX {
-        let message = format!("there are {count} timers and schedules already: cancel some first");
-        return Err(Failure::new(FailureKind::Full, message).into());
-    }
-    let added = connection.execute(
-        "INSERT INTO schedules (id, due, input, next_at_ms, created_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT DO NOTHING",
-        params![
+    connection
+        .prepare_cached(
+            "INSERT INTO schedules (id, due, input, next_at_ms, created_at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (id) DO UPDATE SET due = ?2, input = ?3, next_at_ms = ?4, created_at_ms = ?5",
+        )?
+        .execute(params![
             schedule.id,
             serde_json::to_string(&schedule.when)?,
             serde_json::to_string(&schedule.input)?,
             schedule.next_at_ms,
             schedule.created_at_ms
-        ],
-    )?;
-    if added == 0 {
-        return Err(Failure::new(FailureKind::Duplicate, format!("there is a schedule {} already", schedule.id)).into());
+        ])?;
+    let count: i64 = connection.query_row("SELECT count(*) FROM schedules", [], |row| row.get(0))?;
+    if count > SCHEDULES_MAX {
+        let message = format!("there are {SCHEDULES_MAX} timers and schedules already: cancel some first");
+        return Err(Failure::new(FailureKind::Full, message).into());
     }
     Ok(())
 }
@@ -102,11 +101,9 @@ fn list(connection: &Connection) -> Result<Vec<Schedule>, StoreError> {
     Ok(found)
 }
 
-fn due(connection: &Connection, id: &str, due_at_ms: i64) -> Result<Option<NewInput>, StoreError> {
-    let input: Option<String> = connection
-        .query_row("SELECT input FROM schedules WHERE id = ?1 AND next_at_ms = ?2", params![id, due_at_ms], |row| {
-            row.get(0)
-        })
-        .optional()?;
-    Ok(input.map(|input| serde_json::from_str(&input)).transpose()?)
+fn is_due(connection: &Connection, id: &str, due_at_ms: i64) -> Result<bool, StoreError> {
+    let found = connection
+        .prepare_cached("SELECT 1 FROM schedules WHERE id = ?1 AND next_at_ms = ?2")?
+        .exists(params![id, due_at_ms])?;
+    Ok(found)
 }

@@ -15,6 +15,7 @@ use sdk::TextEvent;
 
 use crate::error::StoreError;
 use files::Files;
+pub(crate) use files::names_in;
 pub use files::{TextLimits, TextStats};
 pub use index::{TextIndex, TextPlace};
 

@@ -108,6 +108,21 @@ fn a_moment_that_the_clocks_skip_is_when_they_jump_and_one_that_comes_twice_is_t
     assert_eq!((twice.at_ms, twice.skipped), (at("2026-10-25T01:30:00", &berlin) + 3_600_000, false));
 }
 
+#[test]
+fn a_day_is_as_long_as_it_is() {
+    let berlin = zone("Europe/Berlin");
+    for (day, hours) in [("2026-11-30", 24), ("2026-03-29", 23), ("2026-10-25", 25)] {
+        let (start, end) = berlin.day(day).unwrap();
+        assert_eq!(end + 1 - start, hours * 3_600_000, "{day}");
+    }
+    // In this zone the clocks jump at midnight.
+    let (start, _) = zone("America/Santiago").day("2026-09-06").unwrap();
+    assert_eq!(zone("America/Santiago").written(start), "2026-09-06 01:00");
+    for text in ["", "tomorrow", "2026-02-30", "2026-11-30T10:00", "30.11.2026"] {
+        assert_eq!(berlin.day(text), None, "{text}");
+    }
+}
+
 #[track_caller]
 fn fires(expression: &str, zone_name: &str, from: &str, expected: &[&str]) {
     let zone = zone(zone_name);

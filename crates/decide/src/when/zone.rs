@@ -42,6 +42,17 @@ impl Zone {
         local.strftime(if local.second() == 0 { "%Y-%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" }).to_string()
     }
 
+    /// The first and the last millisecond of a day, `2026-11-30`.
+    pub fn day(&self, text: &str) -> Option<(i64, i64)> {
+        if text.contains(['T', 't', ' ', ':']) {
+            return None;
+        }
+        let day: civil::Date = text.trim().parse().ok()?;
+        let next = day.tomorrow().ok()?;
+        let start = |day: civil::Date| self.reached(DateTime::from_parts(day, civil::Time::MIN));
+        Some((start(day)?, start(next)? - 1))
+    }
+
     /// `Monday`.
     pub fn weekday(&self, at_ms: i64) -> String {
         self.local(at_ms).map(|local| local.strftime("%A").to_string()).unwrap_or_default()

@@ -76,7 +76,8 @@ impl Session {
         if reply.text.trim().is_empty() {
             return;
         }
-        let summary = Message::System { content: format!("Earlier in this conversation (summary, data): {}", reply.text) };
+        let summary =
+            Message::System { content: format!("Earlier in this conversation (summary, data): {}", reply.text) };
         if let Err(failure) = ports.turns.compact(&turn.session, KEPT_MESSAGES, summary).await {
             self.problem(turn, "store", None, format!("the conversation could not be made shorter: {failure}"));
         }

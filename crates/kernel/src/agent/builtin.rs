@@ -65,7 +65,9 @@ fn undo(agent: &Agent, inner: Weak<Inner>) -> Result<(), Failure> {
             let agent = agent?;
             let ports = &agent.0.ports;
             let Some((turn, changes)) = ports.turns.last_changes(&scope.session).await? else {
-                return Ok(json!({ "ok": true, "undone": false, "reason": "nothing was changed that could be changed back" }));
+                return Ok(
+                    json!({ "ok": true, "undone": false, "reason": "nothing was changed that could be changed back" }),
+                );
             };
             // Marked first: a second "undo" must not run the same way back again.
             ports.turns.mark_undone(&turn).await?;

@@ -57,7 +57,9 @@ impl Session {
                 success: false,
                 result: json!({ "isError": true, "code": "not_recorded", "error": format!("nothing was done: what changes something is written down first, and that failed: {why}") }),
             };
-            last = self.happened(turn, Event::Called { call: at, result: Box::new(result), undo: Value::Null }, false).await;
+            last = self
+                .happened(turn, Event::Called { call: at, result: Box::new(result), undo: Value::Null }, false)
+                .await;
         }
         last
     }

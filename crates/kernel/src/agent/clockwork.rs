@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::Agent;
 use super::session::Command;
-use crate::ports::{Input, Schedule, When};
+use crate::ports::{Input, Schedule};
+use crate::tools::due::{Due, due, soonest};
 
 /// Longest sleep: a clock that is set forward is noticed within this time.
 const LOOK: Duration = Duration::from_secs(30);
@@ -18,11 +19,11 @@ pub(super) async fn run(agent: &Agent) {
         let wait = match ports.schedules.list().await {
             Ok(schedules) => {
                 let now = ports.clock.now_ms();
-                for schedule in schedules.iter().filter(|schedule| schedule.next_at_ms <= now) {
-                    fire(agent, schedule, now).await;
+                for due in due(&schedules, now, |at| ports.clock.written(at)) {
+                    fire(agent, due).await;
                 }
-                let next = schedules.iter().filter(|schedule| schedule.next_at_ms > now).map(|schedule| schedule.next_at_ms).min();
-                next.map_or(LOOK, |at| Duration::from_millis(u64::try_from(at - now).unwrap_or(0)).min(LOOK))
+                let later: Vec<Schedule> = schedules.into_iter().filter(|one| one.next_at_ms > now).collect();
+                soonest(&later).map_or(LOOK, |at| Duration::from_millis(u64::try_from(at - now).unwrap_or(0)).min(LOOK))
             }
             Err(failure) => {
                 tracing::warn!("schedules cannot be read: {failure}");
@@ -31,27 +32,22 @@ pub(super) async fn run(agent: &Agent) {
         };
         // Either may be dropped: the list is read anew.
         tokio::select! {
-            () = agent.0.rescheduled.notified() => {}
+            () = ports.rescheduled.notified() => {}
             () = tokio::time::sleep(wait) => {}
         }
     }
 }
 
-async fn fire(agent: &Agent, schedule: &Schedule, now: i64) {
-    let next = match &schedule.when {
-        When::Once { .. } => None,
-        When::Cron { .. } => crate::when::next_after(&schedule.when, now),
-    };
-    match agent.0.ports.schedules.fire(&schedule.id, schedule.next_at_ms, next, now).await {
+async fn fire(agent: &Agent, due: Due) {
+    let new = due.input.clone();
+    match agent.0.ports.schedules.fire(&due.id, due.due_at_ms, due.next_at_ms, due.input).await {
         Ok(Some(id)) => {
-            let mut new = schedule.input.clone();
-            new.at_ms = now;
             let session = new.session.clone();
             if let Err(failure) = agent.send(&session, Command::Input(Box::new(Input { id, new }))) {
                 tracing::warn!("a schedule waits for the next start: {failure}");
             }
         }
         Ok(None) => {}
-        Err(failure) => tracing::warn!("schedule {} could not fire: {failure}", schedule.id),
+        Err(failure) => tracing::warn!("schedule {} could not fire: {failure}", due.id),
     }
 }

@@ -9,21 +9,64 @@ use crate::ports::{Answered, Usage};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum AgentEvent {
-    TurnStarted { session: String, turn: String, channel: String, text: String },
+    TurnStarted {
+        session: String,
+        turn: String,
+        channel: String,
+        text: String,
+    },
     /// Part of what the model says.
-    TextDelta { session: String, turn: String, text: String },
-    ReasoningDelta { session: String, turn: String, text: String },
+    TextDelta {
+        session: String,
+        turn: String,
+        text: String,
+    },
+    ReasoningDelta {
+        session: String,
+        turn: String,
+        text: String,
+    },
     /// What was said in this answer so far does not hold: it was cut off or interrupted.
-    TextRetracted { session: String, turn: String },
+    TextRetracted {
+        session: String,
+        turn: String,
+    },
     /// One answer of the model is whole.
-    MessageEnded { session: String, turn: String, text: String, usage: Usage },
-    ToolStarted { session: String, turn: String, call: ToolCall },
-    ToolEnded { session: String, turn: String, result: ToolResult },
+    MessageEnded {
+        session: String,
+        turn: String,
+        text: String,
+        usage: Usage,
+    },
+    ToolStarted {
+        session: String,
+        turn: String,
+        call: ToolCall,
+    },
+    ToolEnded {
+        session: String,
+        turn: String,
+        result: ToolResult,
+    },
     /// Another message joined this turn.
-    Interrupted { session: String, turn: String, text: String },
+    Interrupted {
+        session: String,
+        turn: String,
+        text: String,
+    },
     /// A handler or a store did not do its part; the turn goes on.
-    Problem { session: String, turn: String, owner: String, stage: Option<Stage>, message: String },
-    TurnEnded { session: String, turn: String, answered: Box<Answered> },
+    Problem {
+        session: String,
+        turn: String,
+        owner: String,
+        stage: Option<Stage>,
+        message: String,
+    },
+    TurnEnded {
+        session: String,
+        turn: String,
+        answered: Box<Answered>,
+    },
 }
 
 impl AgentEvent {

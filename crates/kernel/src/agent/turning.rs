@@ -155,7 +155,8 @@ impl Session {
         let count = if shorter { HISTORY_MAX / 8 } else { HISTORY_MAX };
         let (session, text) = (turn.session.clone(), turn.context.raw_message.clone());
         let gather = async {
-            let query = RecallQuery { words: vec![text.clone()], depth: 1, count_max: RECALLED_MAX, ..RecallQuery::default() };
+            let query =
+                RecallQuery { words: vec![text.clone()], depth: 1, count_max: RECALLED_MAX, ..RecallQuery::default() };
             let recall = tokio::time::timeout(RECALL_MAX, ports.graph.recall(query));
             tokio::join!(ports.turns.history(&session, count), recall)
         };
@@ -201,9 +202,19 @@ impl Session {
         }
         if !turn.context.no_memory {
             for (role, content) in [("user", turn.said.clone()), ("assistant", reply)] {
-                let event = TextEvent { role: role.into(), content, timestamp: at_ms / 1000, channel: turn.principal.channel.clone() };
+                let event = TextEvent {
+                    role: role.into(),
+                    content,
+                    timestamp: at_ms / 1000,
+                    channel: turn.principal.channel.clone(),
+                };
                 if let Err(failure) = ports.text.append(event).await {
-                    self.problem(turn, "store", None, format!("the text of this conversation could not be kept: {failure}"));
+                    self.problem(
+                        turn,
+                        "store",
+                        None,
+                        format!("the text of this conversation could not be kept: {failure}"),
+                    );
                 }
             }
         }

@@ -1,3 +1,5 @@
+//! What fits the window, whatever the conversation.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tools that are called rightly, wrongly and too long.
+
 use super::*;
 
 fn scope() -> ToolScope {
@@ -37,7 +39,7 @@ async fn arguments_that_do_not_fit_never_reach_the_handler_and_name_the_field() 
         (json!({"city": "Bonn", "days": 0}), "/days"),
         (json!({"city": "Bonn", "extra": 1}), "extra"),
     ] {
-        let result = tools.call(&call("weather_query", arguments), scope()).await;
+        let result = tools.call(&call("weather_query", arguments), scope()).await.0;
         assert!(!result.success);
         assert_eq!(result.result["code"], "bad_arguments");
         assert!(result.result["errors"].to_string().contains(field), "{}", result.result);
@@ -50,12 +52,12 @@ async fn broken_json_is_an_error_that_a_model_can_mend() {
     for text in ["{\"city\": \"Bo", "[1]", "hello", "\"x\""] {
         let request = CallRequest { id: "c1".into(), name: "weather_query".into(), arguments: text.into() };
         let calls = tools.calls(&[request]);
-        let result = tools.call(&calls[0], scope()).await;
+        let result = tools.call(&calls[0], scope()).await.0;
         assert_eq!(result.result["code"], "bad_arguments", "{text}");
     }
     for text in ["{\"city\":\"Bonn\"}", " \"{\\\"city\\\":\\\"Bonn\\\"}\" "] {
         let request = CallRequest { id: "c1".into(), name: "weather_query".into(), arguments: text.into() };
-        let result = tools.call(&tools.calls(&[request])[0], scope()).await;
+        let result = tools.call(&tools.calls(&[request])[0], scope()).await.0;
         assert_eq!((result.success, result.result), (true, json!({"city": "Bonn"})), "{text}");
     }
 }
@@ -63,7 +65,7 @@ async fn broken_json_is_an_error_that_a_model_can_mend() {
 #[tokio::test]
 async fn is_error_in_a_result_is_an_error() {
     let handler = sdk::tool_handler(|_, _| async { Ok(json!({"isError": true, "content": "no such city"})) });
-    let result = tools_with(city(), handler).call(&call("weather_query", json!({"city": "x"})), scope()).await;
+    let result = tools_with(city(), handler).call(&call("weather_query", json!({"city": "x"})), scope()).await.0;
     assert!(!result.success);
     assert_eq!(result.result["content"], "no such city");
 }
@@ -85,7 +87,7 @@ async fn a_tool_that_hangs_is_cancelled_at_its_deadline() {
             std::future::pending().await
         }
     });
-    let result = tools_with(city(), handler).call(&call("weather_query", json!({"city": "x"})), scope()).await;
+    let result = tools_with(city(), handler).call(&call("weather_query", json!({"city": "x"})), scope()).await.0;
     assert_eq!((&result.result["code"], &result.result["outcome"]), (&json!("timeout"), &json!("outcome_unknown")));
     tokio::task::yield_now().await;
     assert!(dropped.load(std::sync::atomic::Ordering::SeqCst), "the handler was dropped");
@@ -98,9 +100,9 @@ async fn a_tool_that_panics_is_named_and_the_next_call_works() {
         Ok(json!("fine"))
     });
     let tools = tools_with(city(), handler);
-    let result = tools.call(&call("weather_query", json!({"city": "Atlantis"})), scope()).await;
+    let result = tools.call(&call("weather_query", json!({"city": "Atlantis"})), scope()).await.0;
     assert_eq!(result.result["code"], "panicked");
-    assert!(tools.call(&call("weather_query", json!({"city": "Bonn"})), scope()).await.success);
+    assert!(tools.call(&call("weather_query", json!({"city": "Bonn"})), scope()).await.0.success);
 }
 
 #[tokio::test]
@@ -120,7 +122,7 @@ async fn a_long_result_is_cut_and_can_be_read_to_its_end() {
     let text = long.clone();
     let handler = sdk::tool_handler(move |_, _| std::future::ready(Ok(Value::String(text.clone()))));
     let tools = tools_with(city(), handler);
-    let result = tools.call(&call("weather_query", json!({"city": "x"})), scope()).await;
+    let result = tools.call(&call("weather_query", json!({"city": "x"})), scope()).await.0;
     assert_eq!(result.result["truncated"], true);
     let mut read = result.result["text"].as_str().unwrap().to_owned();
     let mut next = result.result["next_offset"].clone();
@@ -137,7 +139,7 @@ async fn a_turn_that_is_not_remembered_reaches_no_memory() {
     let def = ToolDef { remembers: true, ..city() };
     let tools = tools_with(def, echo());
     let scope = ToolScope { no_memory: true, ..scope() };
-    let result = tools.call(&call("weather_query", json!({"city": "x"})), scope).await;
+    let result = tools.call(&call("weather_query", json!({"city": "x"})), scope).await.0;
     assert_eq!(result.result["code"], "no_memory");
 }
 

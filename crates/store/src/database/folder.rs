@@ -42,6 +42,11 @@ impl Folder {
         self.root.join("knowledge")
     }
 
+    /// Where an import is built before it counts.
+    pub(crate) fn import_stage(&self) -> PathBuf {
+        self.root.join("import.partial")
+    }
+
     /// The key for secrets, where the settings name no other one.
     pub fn key(&self) -> PathBuf {
         self.root.join("secret.key")

@@ -1,3 +1,5 @@
+//! What of the file is refused, kept and shown to whom.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -151,4 +153,43 @@ async fn dropping_the_last_handle_writes_what_waits_and_frees_the_folder() {
     }
     drop((database, other));
     assert_eq!(kinds(&open(folder.path())).await.len(), 50);
+}
+
+#[tokio::test]
+async fn a_number_that_somebody_may_have_seen_before_a_crash_is_not_given_again() {
+    use kernel::ports::Events;
+    let folder = TempDir::new().unwrap();
+    let database = open(folder.path());
+    let seen = database.append("a", serde_json::json!(1)).await.unwrap();
+    drop(database);
+    let next = open(folder.path()).append("a", serde_json::json!(1)).await.unwrap();
+    assert_eq!(next, seen + 1, "after a good end numbers go on");
+    fs::write(folder.path().join("menshen.lock"), "4711\n").unwrap();
+    let after_crash = open(folder.path()).append("a", serde_json::json!(1)).await.unwrap();
+    assert!(after_crash > next + 100_000, "{after_crash}");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_loses_nothing_that_was_written_and_is_over_when_there_is_room() {
+    let folder = TempDir::new().unwrap();
+    let database = open(folder.path());
+    add_event(&database, "a").await.unwrap();
+    let pages = |count: i64| {
+        database.write(move |connection| {
+            connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(()))?;
+            Ok(())
+        })
+    };
+    pages(1).await.unwrap();
+    let large = database.write(|connection| {
+        connection.execute("INSERT INTO events (kind, body) VALUES ('large', hex(zeroblob(1000000)))", [])?;
+        Ok(())
+    });
+    let (large, _beside) = tokio::join!(large, add_event(&database, "b"));
+    assert!(matches!(large, Err(StoreError::DiskFull)), "{large:?}");
+    pages(1_000_000).await.unwrap();
+    add_event(&database, "c").await.unwrap();
+    let kinds = kinds(&database).await;
+    assert!(kinds.first().unwrap() == "a" && kinds.last().unwrap() == "c", "{kinds:?}");
+    assert!(!kinds.contains(&"large".to_owned()));
 }

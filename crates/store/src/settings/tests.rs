@@ -1,3 +1,5 @@
+//! Secrets with their key, without it and with a wrong one.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 

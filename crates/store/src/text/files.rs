@@ -19,7 +19,7 @@ use crate::error::StoreError;
 pub const TEXT_FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
 /// Limit: the same for an older one.
-pub const TEXT_FILE_AGE_MAX_S: i64 = 24 * 60 * 60;
+pub const TEXT_FILE_AGE_SECS: i64 = 24 * 60 * 60;
 
 /// Limit: more text files than these are kept too, they are the household's; only counted as beyond.
 pub const TEXT_FILES_USUAL: usize = 4_000;
@@ -27,13 +27,13 @@ pub const TEXT_FILES_USUAL: usize = 4_000;
 #[derive(Clone, Copy, Debug)]
 pub struct TextLimits {
     pub file_bytes_max: u64,
-    pub file_age_max_s: i64,
+    pub file_age_secs: i64,
     pub files_usual: usize,
 }
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { file_bytes_max: TEXT_FILE_BYTES_MAX, file_age_max_s: TEXT_FILE_AGE_MAX_S, files_usual: TEXT_FILES_USUAL }
+        Self { file_bytes_max: TEXT_FILE_BYTES_MAX, file_age_secs: TEXT_FILE_AGE_SECS, files_usual: TEXT_FILES_USUAL }
     }
 }
 
@@ -78,7 +78,7 @@ impl Files {
             Some(current) => current,
             None => self.resume(event.timestamp)?,
         };
-        let old = event.timestamp.saturating_sub(current.began_s) >= self.limits.file_age_max_s;
+        let old = event.timestamp.saturating_sub(current.began_s) >= self.limits.file_age_secs;
         if current.bytes > 0 && (old || current.bytes + line.len() as u64 > self.limits.file_bytes_max) {
             current = self.begin(event.timestamp)?;
         }

@@ -1,3 +1,5 @@
+//! Lines written, cut, put aside, found.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -56,7 +58,7 @@ async fn a_search_keeps_to_its_channel_and_its_times() {
 #[tokio::test]
 async fn a_full_or_old_file_is_put_aside_and_none_is_deleted() {
     let folder = TempDir::new().unwrap();
-    let limits = TextLimits { file_bytes_max: 200, file_age_max_s: 100, files_usual: 2 };
+    let limits = TextLimits { file_bytes_max: 200, file_age_secs: 100, files_usual: 2 };
     let text = TextFiles::new(folder.path(), limits);
     text.append(said("first", 1_000)).await.unwrap();
     text.append(said("second", 1_099)).await.unwrap();
