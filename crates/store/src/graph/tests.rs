@@ -1,1 +1,1 @@
-use super::*;
+//! What the graph promises.
