@@ -11,5 +11,5 @@ mod surroundings;
 pub use built_in::BuiltIn;
 pub use clock::LocalClock;
 pub use house::{HouseUndo, register_house};
-pub use household::{Household, HouseholdError, Models, Parts};
+pub use household::{Household, HouseholdError, Models, Parts, settings};
 pub use surroundings::HouseSurroundings;

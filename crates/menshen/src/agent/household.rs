@@ -109,10 +109,7 @@ impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
         let Parts { desk, store, models, persona, layers, hosts, house_addresses } = parts;
-        let settings = Settings::open(store.settings(), layers, definitions()).await?;
-        if let Some(problem) = settings.problems().into_iter().next() {
-            return Err(Failure::invalid(problem).into());
-        }
+        let settings = settings(&store, layers).await?;
         let graph = Arc::new(Graph::new(store.database().clone(), Dictionary::default()));
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
@@ -160,6 +157,15 @@ impl Household {
             }
         });
         Ok(self.agent.run().await?)
+    }
+}
+
+/// The settings of a household, without an agent.
+pub async fn settings(store: &Store, layers: Layers) -> Result<Settings, HouseholdError> {
+    let settings = Settings::open(store.settings(), layers, definitions()).await?;
+    match settings.problems().into_iter().next() {
+        Some(problem) => Err(Failure::invalid(problem).into()),
+        None => Ok(settings),
     }
 }
 

@@ -89,7 +89,7 @@ pub fn in_use(error: &anyhow::Error) -> bool {
 }
 
 /// What the file says of settings that can also be set while the program runs.
-fn layers(config: &Config) -> Layers {
+pub fn layers(config: &Config) -> Layers {
     let budget = |(key, value): (&String, &toml::Value)| {
         let number = value.as_integer()?;
         Some(((CORE.to_owned(), format!("budgets.{key}")), number.into()))
