@@ -100,7 +100,7 @@ impl Drop for Server {
 async fn a_server_of_others_works_over_http_and_comes_back_after_a_restart() {
     let Some(program) = everything("foreign server over http") else { return };
     // It takes no port of the system's choice.
-    let port = 20_000 + std::process::id() % 20_000;
+    let port = 20_000 + std::process::id() % 10_000;
     let serve = || {
         let mut node = Command::new("node");
         node.arg(&program).arg("streamableHttp").env("PORT", port.to_string());
