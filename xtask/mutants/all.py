@@ -3,12 +3,13 @@
 Compiling each mutant by itself takes hours for the whole gate. Here all of them stand in one copy of
 the tree, each behind a switch (the environment variable MUTANT), so that one build serves them all.
 Start at main(). Invariant: the mutants are those of `cargo mutants --list`, and one that could not be
-placed is named; nothing is left out in silence.
+placed so is run by `cargo mutants` itself; nothing is left out in silence.
 
     python -m venv .venv && .venv/bin/pip install -r xtask/mutants/requirements.txt
-    .venv/bin/python xtask/mutants/all.py [part of a mutant's name ...]
+    .venv/bin/python xtask/mutants/all.py [--changed] [--write] [part of a mutant's name ...]
 """
 
+import importlib.util
 import json
 import os
 import re
@@ -19,35 +20,26 @@ import sys
 import time
 from pathlib import Path
 
-import tree_sitter
-import tree_sitter_rust
+import record
+from record import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
+TOOL = "27.1.0"
 WORK = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "mutants"
 COPY = WORK / "tree"
 CRATE = Path("crates/decide")
-FILES = ["crates/decide/src/gate.rs", "crates/decide/src/gate/**/*.rs"]
 OTHER_TESTS = ["macros::", "text::", "commands::", "intents::", "properties::"]
 # These take long and seldom catch what the tables let through, so they run last.
 SLOW_TESTS = ["attacks::", "matrix::", "honest::"]
 SECONDS_MAX = 60
-SWITCH = """
-#[doc(hidden)]
-pub mod mutant {
-    static ACTIVE: std::sync::LazyLock<u32> =
-        std::sync::LazyLock::new(|| std::env::var("MUTANT").ok().and_then(|id| id.parse().ok()).unwrap_or(0));
-    pub fn is(id: u32) -> bool { *ACTIVE == id }
-    pub fn and(id: u32, a: bool, b: impl FnOnce() -> bool) -> bool { if is(id) { a || b() } else { a && b() } }
-    pub fn or(id: u32, a: bool, b: impl FnOnce() -> bool) -> bool { if is(id) { a && b() } else { a || b() } }
-}
-"""
-PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
+
+
+def patterns():
+    return [word for path in record.gate() for word in ("-f", path)]
 
 
 def listed():
     """The mutants of `cargo mutants`, numbered from one."""
-    files = [word for pattern in FILES for word in ("-f", pattern)]
-    command = ["cargo", "mutants", "--list", "--json", "--diff", "-p", "decide", *files]
+    command = ["cargo", "mutants", "--list", "--json", "--diff", "-p", "decide", *patterns()]
     mutants = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
     for number, mutant in enumerate(mutants, 1):
         mutant["id"] = number
@@ -55,133 +47,14 @@ def listed():
     return mutants
 
 
-class File:
-    """One source file with its mutants; `source()` is the file with all of them behind their switch."""
-
-    def __init__(self, path, mutants):
-        self.bytes = (ROOT / path).read_bytes()
-        self.placed = set()
-        lines = self.bytes.decode().split("\n")
-        starts = [0]
-        for line in lines:
-            starts.append(starts[-1] + len(line.encode()) + 1)
-        self.at = {}
-        self.functions = []
-        for mutant in mutants:
-            span = mutant["span"]
-            start, end = (
-                starts[point["line"] - 1] + len(lines[point["line"] - 1][: point["column"] - 1].encode())
-                for point in (span["start"], span["end"])
-            )
-            if mutant["genre"] == "FnValue":
-                self.functions.append((start, end, mutant))
-            else:
-                self.at.setdefault((mutant["genre"], start), []).append(mutant)
-
-    def source(self):
-        root = PARSER.parse(self.bytes).root_node
-        return self.text(0, root.start_byte) + self.render(root) + self.text(root.end_byte, len(self.bytes))
-
-    def text(self, start, end):
-        return self.bytes[start:end].decode()
-
-    def found(self, genre, start):
-        return self.at.get((genre, start), [])
-
-    def switch(self, mutant):
-        self.placed.add(mutant["id"])
-        return f"crate::mutant::is({mutant['id']})"
-
-    def children(self, node, start=None):
-        out, position = "", node.start_byte if start is None else start
-        for child in node.children:
-            if child.start_byte >= position:
-                out += self.text(position, child.start_byte) + self.render(child)
-                position = child.end_byte
-        return out + self.text(position, node.end_byte)
-
-    def render(self, node):
-        if node.type == "token_tree" or not node.children:
-            return self.text(node.start_byte, node.end_byte)
-        special = {
-            "binary_expression": self.binary,
-            "compound_assignment_expr": self.assignment,
-            "unary_expression": self.unary,
-            "match_arm": self.arm,
-            "struct_expression": self.structure,
-            "function_item": self.function,
-        }.get(node.type)
-        return (special and special(node)) or self.children(node)
-
-    def sides(self, node):
-        operator = node.child_by_field_name("operator")
-        sides = [self.render(node.child_by_field_name(side)) for side in ("left", "right")]
-        return (*sides, self.text(operator.start_byte, operator.end_byte), self.found("BinaryOperator", operator.start_byte))
-
-    def binary(self, node):
-        left, right, operator, mutants = self.sides(node)
-        if not mutants:
-            return None
-        if operator in ("&&", "||"):
-            self.placed.add(mutants[0]["id"])
-            name = "and" if operator == "&&" else "or"
-            return f"crate::mutant::{name}({mutants[0]['id']}, {left}, || {right})"
-        other = "".join(f"if {self.switch(m)} {{ ({left}) {m['text']} ({right}) }} else " for m in mutants)
-        return f"({other}{{ ({left}) {operator} ({right}) }})"
-
-    def assignment(self, node):
-        left, right, operator, mutants = self.sides(node)
-        other = "".join(f"if {self.switch(m)} {{ {left} {m['text']} {right}; }} else " for m in mutants)
-        return f"{other}{{ {left} {operator} {right}; }}" if mutants else None
-
-    def unary(self, node):
-        mutants = self.found("UnaryOperator", node.start_byte)
-        return f"({self.switch(mutants[0])} ^ {self.children(node)})" if mutants else None
-
-    def arm(self, node):
-        pattern = node.child_by_field_name("pattern")
-        guard = pattern.child_by_field_name("condition")
-        gone = self.found("MatchArm", node.start_byte)
-        fixed = self.found("MatchArmGuard", guard.start_byte) if guard else []
-        if not gone and not fixed:
-            return None
-        head = self.text(node.start_byte, guard.start_byte if guard else pattern.end_byte).rstrip()
-        head = head.removesuffix("if").rstrip() if guard else head
-        condition = self.render(guard) if guard else "true"
-        for mutant in fixed:
-            true = "with true" in mutant["name"]
-            switch = self.switch(mutant)
-            condition = f"({switch} || ({condition}))" if true else f"(!{switch} && ({condition}))"
-        for mutant in gone:
-            condition = f"!{self.switch(mutant)} && ({condition})"
-        return f"{head} if {condition}{self.children(node, pattern.end_byte)}"
-
-    def structure(self, node):
-        out = self.children(node)
-        whole = out
-        for field in node.child_by_field_name("body").children:
-            for mutant in self.found("StructField", field.start_byte):
-                end = re.compile(rb"\s*,?").match(self.bytes, field.end_byte).end()
-                without = self.text(node.start_byte, field.start_byte) + self.text(end, node.end_byte)
-                out = f"if {self.switch(mutant)} {{ {without} }} else {{ {out} }}"
-        return f"({out})" if out != whole else None
-
-    def function(self, node):
-        body = node.child_by_field_name("body")
-        mine = [m for start, end, m in self.functions if body.start_byte <= start and end <= body.end_byte]
-        # An iterator's replacement has another type than the body: only `cargo mutants` itself can try it.
-        mine = [m for m in mine if "impl Iterator" not in m["name"]]
-        if not mine:
-            return None
-        early = "".join(f"\nif {self.switch(m)} {{ return {m['text']}; }}\n" for m in mine)
-        return self.text(node.start_byte, body.start_byte) + "{" + early + self.render(body)[1:]
-
-
 def place(mutants):
     """Writes the copy with these mutants in it; comes back with the ids placed."""
+    # Here, because a run that has nothing to do needs no parser.
+    from place import SWITCH, File
+
     placed = set()
     for path in sorted({mutant["file"] for mutant in mutants}):
-        file = File(path, [mutant for mutant in mutants if mutant["file"] == path])
+        file = File((ROOT / path).read_bytes(), [mutant for mutant in mutants if mutant["file"] == path])
         (COPY / path).write_text(file.source())
         placed |= file.placed
     library = CRATE / "src/lib.rs"
@@ -215,7 +88,9 @@ def culprits(messages):
 def built(mutants):
     """The copy, compiled: the test programs, and the mutants that are in them."""
     shutil.rmtree(COPY, ignore_errors=True)
-    shutil.copytree(ROOT, COPY, ignore=shutil.ignore_patterns("target", ".git", ".venv", "node_modules"))
+    # With the time of now: another clone built here before, and cargo goes by times.
+    ignored = shutil.ignore_patterns("target", ".git", ".venv", "node_modules")
+    shutil.copytree(ROOT, COPY, ignore=ignored, copy_function=shutil.copy)
     unviable = set()
     while True:
         placed = place([mutant for mutant in mutants if mutant["id"] not in unviable])
@@ -264,37 +139,86 @@ def passes(program, number, without):
         run.wait()
 
 
-def main():
-    mutants = listed()
+def outcome(mutant, programs):
+    rounds = [(program, without) for without in (OTHER_TESTS + SLOW_TESTS, OTHER_TESTS) for program in programs]
+    results = (passes(program, mutant["id"], without) for program, without in rounds)
+    return next(({False: "caught", None: "timed out"}[result] for result in results if result is not True), "missed")
+
+
+def alone(mutants):
+    """What came of mutants that cannot stand beside the others: `cargo mutants` compiles each."""
+    out = WORK / "alone"
+    shutil.rmtree(out, ignore_errors=True)
+    names = [word for mutant in mutants for word in ("-F", f"^{re.escape(mutant['name'])}$")]
+    skipped = [word for name in OTHER_TESTS for word in ("--skip", name)]
+    command = ["cargo", "mutants", "-p", "decide", *patterns(), *names, "--output", str(out), "--baseline", "skip"]
+    command += ["--timeout", str(SECONDS_MAX), "--", "--test", "gate", "--lib", "--", *skipped]
+    subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    words = {"CaughtMutant": "caught", "MissedMutant": "missed", "Timeout": "timed out", "Unviable": "unviable"}
+    told = json.loads((out / "mutants.out/outcomes.json").read_text())["outcomes"]
+    return {one["scenario"]["Mutant"]["name"]: words[one["summary"]] for one in told if one["scenario"] != "Baseline"}
+
+
+def run(mutants, wanted):
+    """What came of each wanted mutant, by file and outcome; all of them are built."""
     programs, placed, unviable = built(mutants)
     if not all(passes(program, 0, OTHER_TESTS) for program in programs):
         sys.exit("the tests fail without any mutant")
-    wanted = sys.argv[1:]
-    counts = {}
-    for mutant in mutants:
-        if wanted and not any(part in mutant["name"] for part in wanted):
-            continue
+    results, unplaced = {}, []
+    for mutant in filter(wanted, mutants):
         if mutant["id"] in unviable:
-            outcome = "unviable"
-        elif mutant["id"] not in placed:
-            outcome = "not placed"
+            results[mutant["name"]] = "unviable"
+        elif mutant["id"] in placed:
+            results[mutant["name"]] = outcome(mutant, programs)
         else:
-            rounds = [(program, without) for without in (OTHER_TESTS + SLOW_TESTS, OTHER_TESTS) for program in programs]
-            results = (passes(program, mutant["id"], without) for program, without in rounds)
-            outcome = next(({False: "caught", None: "timeout"}[r] for r in results if r is not True), "missed")
-        counts.setdefault(mutant["file"], {}).setdefault(outcome, []).append(mutant)
-        if outcome not in ("caught", "unviable"):
-            print(f"{outcome}: {mutant['name']}", flush=True)
-    columns = ["caught", "missed", "timeout", "unviable", "not placed"]
-    print("| file | " + " | ".join(columns) + " |")
-    print("|---" * (len(columns) + 1) + "|")
-    total = dict.fromkeys(columns, 0)
-    for file, outcomes in counts.items():
-        numbers = [len(outcomes.get(column, [])) for column in columns]
-        total = {column: total[column] + number for column, number in zip(columns, numbers)}
-        print(f"| `{file.removeprefix('crates/decide/src/')}` | " + " | ".join(map(str, numbers)) + " |")
-    print("| all | " + " | ".join(map(str, total.values())) + " |")
-    sys.exit(1 if total["missed"] or total["timeout"] else 0)
+            unplaced.append(mutant)
+    if unplaced:
+        results |= alone(unplaced)
+    counts = {}
+    for mutant in filter(wanted, mutants):
+        came = results[mutant["name"]]
+        file = counts.setdefault(mutant["file"], dict.fromkeys(record.OUTCOMES, 0))
+        file[came] += 1
+        if came in ("missed", "timed out"):
+            print(f"{came}: {mutant['name']}", flush=True)
+    return counts
+
+
+def lacking():
+    """What a run needs and this machine has not."""
+    told = subprocess.run(["cargo", "mutants", "--version"], capture_output=True, text=True).stdout
+    if told.strip() != f"cargo-mutants {TOOL}":
+        return f"`cargo install --locked cargo-mutants@{TOOL}`"
+    if not all(importlib.util.find_spec(name) for name in ("tree_sitter", "tree_sitter_rust")):
+        return f"`pip install -r xtask/mutants/requirements.txt` for {sys.executable}"
+    return None
+
+
+def main():
+    options = {word for word in sys.argv[1:] if word.startswith("--")}
+    names = [word for word in sys.argv[1:] if word not in options]
+    if options - {"--changed", "--write"} or names and "--write" in options:
+        sys.exit("usage: all.py [--changed] [--write], or all.py [--changed] PART-OF-A-NAME...")
+    files = record.changed() if "--changed" in options else list(record.gate())
+    # A file that nobody touched since its mutants were all caught counts as one check.
+    same = len(record.gate()) - len(files)
+    print(f"{same} files of the gate are as when all their mutants were caught; to run: {', '.join(files) or 'none'}")
+    lack = lacking() if files else None
+    if lack:
+        print(f"left out: mutants of what changed: needs {lack}")
+        # Named, and counted by who asked for what changed; who asked for all wants it to be a failure.
+        sys.exit(0 if "--changed" in options else 1)
+    mutants = [mutant for mutant in listed() if mutant["file"] in files] if files else []
+    counts = run(mutants, lambda mutant: not names or any(part in mutant["name"] for part in names)) if mutants else {}
+    if counts:
+        print(record.table(counts))
+    survived = sum(counts[path][name] for path in counts for name in ("missed", "timed out"))
+    held = sum(sum(outcomes.values()) for outcomes in counts.values()) - survived
+    print(f"mutants: {same + held} checks hold, {survived} do not")
+    if "--write" in options and not survived:
+        nothing = {path: {} for path in files}
+        record.write(nothing | counts)
+    sys.exit(1 if survived else 0)
 
 
 main()

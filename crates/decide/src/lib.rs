@@ -9,6 +9,8 @@ pub mod gate;
 pub mod house;
 pub mod intents;
 pub mod macros;
+pub mod rank;
+pub mod restore;
 pub mod text;
 pub mod understood;
 pub mod web;

@@ -2,6 +2,7 @@
 //! Invariant: what `clean` gives has no control, bidirectional, zero-width or private-use character
 //! and is at most `max` characters long, what `clean_lines` gives has line breaks and tabs besides; what `fold` gives is for comparing and is never shown.
 
+mod comparable;
 #[cfg(test)]
 #[path = "text/tests.rs"]
 mod comparing;
@@ -10,9 +11,20 @@ mod names;
 pub(crate) mod pinyin;
 mod simplify;
 
+pub use comparable::comparable;
 pub use fold::{FOLD_CHARS_MAX, Folded, fold};
 pub use names::{NAME_SCORE_MIN, names_match, score_folded, score_name};
 pub(crate) use names::{other_order, same_but_for_a_slip};
+
+/// The toneless spellings of a purely Chinese word of at most eight characters; none of another.
+pub fn pinyin_spellings(word: &str) -> Vec<String> {
+    pinyin::all_spellings(&fold(word))
+}
+
+/// A character of a script that puts no blanks between words.
+pub fn is_unspaced(character: char) -> bool {
+    fold::unspaced(character)
+}
 
 /// Longest name that leaves this program, in characters.
 pub const NAME_CHARS_MAX: usize = 120;
@@ -61,7 +73,8 @@ pub fn clean_lines(text: &str, max: usize) -> String {
     out
 }
 
-fn invisible(character: char) -> bool {
+/// A character that shows nothing, or changes how others are shown.
+pub fn invisible(character: char) -> bool {
     let code = character as u32;
     // What most text consists of.
     if matches!(code, 0x20..=0x7E | 0x4E00..=0x9FFF) {

@@ -7,9 +7,11 @@ mod clock;
 mod inbox;
 mod knowledge;
 mod memory;
+mod outbox;
 mod schedule;
 mod settings;
 mod source;
+mod surroundings;
 
 pub use clock::Clock;
 pub use inbox::{Answered, Inbox, Input, NewInput, Principal, StoredTurn, TurnLog};
@@ -18,10 +20,13 @@ pub use memory::{
     DocumentHit, Documents, Fact, GraphMemory, Purged, Recall, RecallQuery, RecalledFact, TextHit, TextMemory,
     TextQuery,
 };
+pub use outbox::{Event, Events, Outbox, Outgoing};
 pub use schedule::{Schedule, Schedules, When};
 pub use settings::{SettingsStore, StoredSetting};
 pub use source::{
     Abilities, Delta, DeltaStream, EndReason, LlmSource, SourceError, SourceErrorKind, SourceRequest, Usage,
 };
+
+pub use surroundings::{Surroundings, Undo};
 
 pub use sdk::{BoxFuture, Failure, FailureKind};

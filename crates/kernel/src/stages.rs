@@ -9,6 +9,8 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use sdk::{Stage, StageContext, StageHandler};
 
+use crate::quiet::within;
+
 mod matrix;
 
 pub use matrix::{Violation, permitted};
@@ -97,10 +99,11 @@ impl Registered {
 
 /// In a task of its own, so that a panic ends there. Dropping the guard stops it.
 async fn run_one(handler: StageHandler, mut context: StageContext) -> Result<StageContext, String> {
-    let task = tokio::spawn(async move {
+    let quiet = context.no_memory;
+    let task = tokio::spawn(within(quiet, async move {
         let done = handler(&mut context).await;
         done.map(|()| context)
-    });
+    }));
     let guard = AbortOnDrop(task.abort_handle());
     let ended = tokio::time::timeout(HANDLER_MAX, task).await;
     drop(guard);

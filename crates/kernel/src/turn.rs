@@ -68,6 +68,8 @@ pub struct Turn {
     pub step: Step,
     /// Calls that did something or failed to, for receipts.
     pub done: Vec<Done>,
+    /// What was changed, so that it can be changed back.
+    pub changes: Vec<serde_json::Value>,
     pub ended: Option<Ended>,
     /// Interrupts that came while nothing could take them in.
     waiting: Vec<String>,
@@ -101,12 +103,6 @@ impl Turn {
 
     pub fn is_over(&self) -> bool {
         self.step == Step::Over
-    }
-
-    /// Calls that were begun and have no result: after a crash nobody knows what they did.
-    pub fn unfinished_calls(&self) -> Vec<usize> {
-        let begun = |(at, batched): (usize, &Batched)| (batched.progress == Progress::Started).then_some(at);
-        self.batch.iter().enumerate().filter_map(begun).collect()
     }
 
     pub fn usage(&self) -> Usage {

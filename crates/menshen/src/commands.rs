@@ -1,11 +1,17 @@
 //! The commands, one module each. Start at the one that is asked for.
 
 pub mod audit;
+pub mod chat;
 pub mod check;
 pub mod gate;
+pub mod keep;
+pub mod llm;
 pub mod mcp;
 
+pub mod serve;
+pub mod serving;
 pub mod setup;
+pub mod socket;
 pub mod try_;
 
 use std::sync::Arc;

@@ -12,6 +12,7 @@ use clap::Args;
 use decide::gate::{Language, Policy};
 use decide::house::EntityId;
 use home::{Tls, Token};
+use kernel::turn::Limits;
 use serde::Deserialize;
 
 mod edit;
@@ -50,6 +51,14 @@ fn known_language(text: &str) -> std::result::Result<String, String> {
     if known { Ok(small) } else { Err("there are en and zh".to_owned()) }
 }
 
+/// To look at a disposable house instead of the one that is configured.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Disposable {
+    /// The disposable house of `menshen home up` instead of your own, as `menshen try` judges it
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "default")]
+    pub disposable: Option<String>,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct File {
@@ -59,6 +68,44 @@ struct File {
     /// Codes for locks and alarms, added at execution only.
     codes: BTreeMap<EntityId, String>,
     audit: Audit,
+    llm: Llm,
+    budgets: Budgets,
+    agent: Agent,
+    web: Web,
+}
+
+/// Only those that stand in the file: the others can be set while the program runs.
+#[derive(Deserialize, Default)]
+#[serde(try_from = "toml::Table")]
+struct Budgets(toml::Table);
+
+impl TryFrom<toml::Table> for Budgets {
+    type Error = toml::de::Error;
+
+    fn try_from(table: toml::Table) -> std::result::Result<Self, toml::de::Error> {
+        let _checked: Limits = table.clone().try_into()?;
+        Ok(Self(table))
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Web {
+    hosts: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Llm {
+    /// Tried in the order of their priority.
+    sources: Vec<llm::Config>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Agent {
+    data: Option<PathBuf>,
+    persona: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Default)]
@@ -87,6 +134,16 @@ pub struct Config {
     pub from_environment: Vec<EntityId>,
     /// Why the file could not be used, in plain words.
     pub broken: Option<String>,
+    /// Language models, as they stand in the file.
+    pub sources: Vec<llm::Config>,
+    /// As they stand in the file.
+    pub budgets: toml::Table,
+    /// Hosts that may be read in every turn.
+    pub hosts: Vec<String>,
+    /// Folder of the household.
+    pub data: Option<PathBuf>,
+    /// The household's AGENTS.md, where it is not in that folder.
+    pub persona: Option<PathBuf>,
 }
 
 impl Config {
@@ -109,6 +166,15 @@ impl Config {
         let path = options.config.clone().unwrap_or_else(default_path);
         let read = read(&path);
         Self::of(options, path, read)
+    }
+
+    /// As `load`; where a disposable house is asked for, its address and token, and none of the
+    /// decisions that were made for a house of one's own.
+    pub fn for_house(options: &Options, which: &Disposable) -> Result<Self> {
+        let config = Self::load(options);
+        let Some(name) = &which.disposable else { return Ok(config) };
+        let settings = crate::disposable::made(name)?.settings();
+        Ok(Self { settings, policy: Policy::default(), from_environment: vec![], broken: None, ..config })
     }
 
     fn of(options: &Options, path: PathBuf, read: Result<File>) -> Self {
@@ -139,7 +205,9 @@ impl Config {
             codes: file.codes.into_iter().map(|(id, code)| (id, Token::new(&code))).collect(),
         };
         let language = language(options.language.as_deref().or(file.language.as_deref()));
-        Self { path, language, settings, policy, from_environment, broken }
+        let (sources, budgets, hosts) = (with_key(file.llm.sources), file.budgets.0, file.web.hosts);
+        let Agent { data, persona } = file.agent;
+        Self { path, language, settings, policy, from_environment, broken, sources, budgets, hosts, data, persona }
     }
 }
 
@@ -185,6 +253,21 @@ fn folder(variable_name: &str, fallback: &str) -> PathBuf {
 /// `~/.config/menshen/menshen.toml`.
 pub fn default_path() -> PathBuf {
     folder("XDG_CONFIG_HOME", ".config").join("menshen.toml")
+}
+
+/// A source without a key gets the one of the environment.
+fn with_key(mut sources: Vec<llm::Config>) -> Vec<llm::Config> {
+    if let Some(key) = variable("MENSHEN_LLM_KEY") {
+        for source in sources.iter_mut().filter(|source| source.key.is_empty()) {
+            source.key = llm::Secret::new(&key);
+        }
+    }
+    sources
+}
+
+/// `~/.local/share/menshen`: what a household keeps.
+pub fn data_folder() -> PathBuf {
+    folder("XDG_DATA_HOME", ".local/share")
 }
 
 /// `~/.local/state/menshen`: audit and pins.

@@ -8,8 +8,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use decide::gate::Language;
 use serde::Serialize;
 use serde_json::json;
+
+use crate::commands::say;
 
 mod config;
 mod debian;
@@ -76,9 +79,10 @@ pub struct UpArguments {
     /// Port on 127.0.0.1; without it, a free one
     #[arg(long)]
     pub port: Option<u16>,
-    /// Language that the house is set to
-    #[arg(long, default_value = "en", value_parser = ["en", "zh"])]
-    pub language: String,
+    /// Language that the house is set to [default: en], and in which its making is told
+    // Without a default of clap's: as a word of the person's it would go before their locale.
+    #[arg(long, value_parser = ["en", "zh"])]
+    pub language: Option<String>,
     /// Further entities without meaning, to measure with
     #[arg(long, default_value_t = 0)]
     pub bulk: u32,
@@ -93,7 +97,7 @@ impl Default for UpArguments {
             which: Which { name: "default".into(), json: false },
             version: None,
             port: None,
-            language: "en".into(),
+            language: None,
             bulk: 0,
             no_engine: false,
         }
@@ -101,11 +105,11 @@ impl Default for UpArguments {
 }
 
 /// The disposable house of the usual name, made if it is not there, started if it does not run.
-pub async fn ready(version: Option<String>) -> Result<Record> {
+pub async fn ready(version: Option<String>, language: Language) -> Result<Record> {
     let arguments = UpArguments { version, ..UpArguments::default() };
     let folders = Folders::find()?;
     let fresh = !folders.house(&arguments.which.name).exists();
-    let record = up(&folders, &arguments, &Progress::start()).await?;
+    let record = up(&folders, &arguments, &Progress::start(language)).await?;
     if fresh {
         evening(&record).await;
     }
@@ -122,30 +126,42 @@ async fn evening(record: &Record) {
 }
 
 /// Takes that house away.
-pub async fn end() -> Result<()> {
-    up::down(&Folders::find()?, &UpArguments::default().which.name, &Progress::start()).await.map(|_| ())
+pub async fn end(language: Language) -> Result<()> {
+    up::down(&Folders::find()?, &UpArguments::default().which.name, &Progress::start(language)).await.map(|_| ())
+}
+
+/// What is remembered of the house of that name, where there is one.
+pub fn made(name: &str) -> Result<Record> {
+    Record::read(&Folders::find()?, name)
 }
 
 impl HomeCommand {
-    pub async fn run(self) -> Result<ExitCode> {
+    pub async fn run(self, language: Language) -> Result<ExitCode> {
         let folders = Folders::find()?;
-        let progress = Progress::start();
+        let progress = Progress::start(language);
         match self.action {
             Action::Up(arguments) => {
                 let record = up(&folders, &arguments, &progress).await?;
-                answer(arguments.which.json, &record.answer("up"), &record.summary())?;
+                answer(arguments.which.json, &record.answer("up"), &record.summary(language))?;
             }
-            Action::Status(which) => return status(&folders, &which).await,
+            Action::Status(which) => return status(&folders, &which, language).await,
             Action::Down(which) => {
                 let was_there = up::down(&folders, &which.name, &progress).await?;
-                let text = if was_there { "the house is gone" } else { "there was no such house" };
+                let text = match was_there {
+                    true => say(language, "the house is gone", "房屋已移除"),
+                    false => say(language, "there was no such house", "没有这所房屋"),
+                };
                 let body = json!({"ok": true, "action": "down", "name": which.name, "wasThere": was_there});
                 answer(which.json, &body, text)?;
             }
             Action::Reset(which) => {
                 let record = Record::read(&folders, &which.name)?;
                 let moved = reset::reset(&folders, &record).await?;
-                let text = format!("{} calls put the house back as it was seeded", moved.calls);
+                let calls = moved.calls;
+                let text = match language {
+                    Language::English => format!("{calls} calls put the house back as it was seeded"),
+                    Language::Chinese => format!("用了 {calls} 次调用，房屋已恢复到布置时的样子"),
+                };
                 let body = json!({"ok": true, "action": "reset", "name": which.name, "calls": moved.calls, "removed": moved.removed});
                 answer(which.json, &body, &text)?;
             }
@@ -155,7 +171,7 @@ impl HomeCommand {
 }
 
 /// Exit code 0 when the house runs, 3 when not.
-async fn status(folders: &Folders, which: &Which) -> Result<ExitCode> {
+async fn status(folders: &Folders, which: &Which, language: Language) -> Result<ExitCode> {
     let machine = machine::Machine::look().await;
     let record = Record::read(folders, &which.name).ok();
     let running = match &record {
@@ -171,14 +187,24 @@ async fn status(folders: &Folders, which: &Which) -> Result<ExitCode> {
         "machine": machine.answer(),
     });
     let what = match (&record, running) {
-        (Some(record), true) => record.summary(),
-        (Some(_), false) => "the house is set up but not running; `menshen home up` starts it".into(),
-        (None, _) if folders.house(&which.name).exists() => {
-            "the house is half made; `menshen home up` makes it anew, `menshen home down` removes it".into()
+        (Some(record), true) => record.summary(language),
+        (Some(_), false) => say(
+            language,
+            "the house is set up but not running; `menshen home up` starts it",
+            "房屋已建好但没有运行；用 `menshen home up` 启动",
+        )
+        .to_owned(),
+        (None, _) if folders.house(&which.name).exists() => say(
+            language,
+            "the house is half made; `menshen home up` makes it anew, `menshen home down` removes it",
+            "房屋只建了一半；`menshen home up` 重新建造，`menshen home down` 移除",
+        )
+        .to_owned(),
+        (None, _) => {
+            say(language, "no house; `menshen home up` makes one", "没有房屋；`menshen home up` 建一所").to_owned()
         }
-        (None, _) => "no house; `menshen home up` makes one".into(),
     };
-    answer(which.json, &body, &format!("{what}\n{}", machine.summary()))?;
+    answer(which.json, &body, &format!("{what}\n{}", machine.summary(language)))?;
     Ok(ExitCode::from(if running { 0 } else { 3 }))
 }
 

@@ -27,11 +27,17 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Try(commands::try_::TryCommand),
+    Chat(commands::chat::ChatCommand),
+    Serve(commands::serve::ServeCommand),
+    Llm(commands::llm::LlmCommand),
     Mcp(commands::mcp::McpCommand),
     Setup(commands::setup::SetupCommand),
     Check(commands::check::CheckCommand),
     Gate(commands::gate::GateCommand),
     Audit(commands::audit::AuditCommand),
+    Backup(commands::keep::BackupCommand),
+    Export(commands::keep::ExportCommand),
+    Import(commands::keep::ImportCommand),
     Home(disposable::HomeCommand),
     /// Print a completion script for your shell
     Completions {
@@ -44,15 +50,21 @@ async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
     let options = options.set();
     // A command tells its errors itself; a server that runs for months has only its log.
-    log(if matches!(command, Command::Mcp(_)) { "warn" } else { "error" });
+    log(if matches!(command, Command::Mcp(_) | Command::Serve(_)) { "warn" } else { "error" });
     let done = match command {
         Command::Try(command) => command.run(&options).await,
+        Command::Chat(command) => command.run(&options).await,
+        Command::Serve(command) => command.run(&options).await,
+        Command::Llm(command) => command.run(&options).await,
+        Command::Backup(command) => command.run(&options).await,
+        Command::Export(command) => command.run(&options).await,
+        Command::Import(command) => command.run(&options).await,
         Command::Mcp(command) => command.run(&options).await,
         Command::Setup(command) => command.run(&options).await,
         Command::Check(command) => command.run(&options).await,
         Command::Gate(command) => command.run(&options).await,
         Command::Audit(command) => command.run(&options),
-        Command::Home(command) => command.run().await,
+        Command::Home(command) => command.run(config::Config::load(&options).language).await,
         Command::Completions { shell } => completions(shell),
     };
     done.unwrap_or_else(|error| {

@@ -128,6 +128,54 @@ pub async fn answer(desk: &Desk, text: &str, language: Language) -> Answer {
     }
 }
 
+/// What a sentence asks for, before anything is done about it.
+pub enum Plan {
+    /// The household's macro that this phrase means.
+    Macro(Named),
+    Calls(Vec<Call>),
+    /// A question, answered.
+    Told(String),
+    /// Several fit.
+    Which(Vec<Named>),
+    /// Nobody understood it; these come near.
+    NotUnderstood(Vec<Named>),
+    /// The house cannot be asked now: a tool's answer.
+    Failed(Value),
+}
+
+/// What a sentence asks for; moves nothing.
+pub async fn plan(desk: &Desk, text: &str, language: Language) -> Plan {
+    let mut desk = desk.settled();
+    desk.language = language;
+    let house = match desk.house_to_read().await {
+        Ok(house) => house,
+        Err(answer) => return Plan::Failed(answer),
+    };
+    let (reading, near) = read(&desk, &house, text).await;
+    match reading {
+        None => Plan::NotUnderstood(named(&desk, &house, &near)),
+        Some(Reading::Macros(hits)) => {
+            let ids: Vec<EntityId> = hits.into_iter().map(|hit| hit.entity_id).collect();
+            Plan::Which(named(&desk, &house, &ids))
+        }
+        Some(Reading::Macro(hit)) => {
+            let name = desk.view(&house).name(&hit.entity_id);
+            Plan::Macro(Named { entity_id: hit.entity_id, name })
+        }
+        Some(Reading::Plain(_, understood)) => {
+            let matched = named(&desk, &house, &understood.entities());
+            match understood {
+                Understood::Which { .. } => Plan::Which(matched),
+                Understood::Question(question) => {
+                    let facts = question.facts(&house);
+                    Plan::Told(told::facts(&desk, &house, &question.ask, &facts))
+                }
+                Understood::Calls(calls) => Plan::Calls(calls),
+            }
+        }
+    }
+}
+
 /// The first reader that understands it wholly; else what comes near. A macro by its very name is
 /// first, and one by a looser likeness waits until nothing was named in full.
 async fn read(desk: &Desk, house: &House, text: &str) -> (Option<Reading>, Vec<EntityId>) {

@@ -77,6 +77,8 @@ fn what_is_typed_moves_what_it_says_and_opens_nothing() {
         house.reset();
         moves_what_it_says(&house);
         opens_nothing(&house);
+        names_one_front_door_in_both_languages(&house);
+        is_explained_by_its_name_alone(&house);
         tells_and_asks_back(&house);
         reads_a_pipe(&house);
         house.reset();
@@ -109,6 +111,37 @@ fn opens_nothing(house: &TestHouse) {
         assert_eq!(house.state(id)["state"], "locked", "{id}");
     }
     assert_eq!(house.state("input_boolean.party_mode")["state"], "off");
+}
+
+fn names_one_front_door_in_both_languages(house: &TestHouse) {
+    let (answers, _) = house.tried(&["解锁前门", "unlock the front door"]);
+    for answer in &answers {
+        assert_eq!(answer["matched"][0]["entity_id"], "lock.entrance_door", "{answer}");
+        assert_eq!(answer["matched"].as_array().unwrap().len(), 1, "{answer}");
+    }
+    let output = house.menshen().args(["unlock the back door", "解锁后门"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    for named in ["unlocking “Back Door” (lock.back_door) opens", "会解锁“后门”（lock.back_door），"] {
+        assert!(text.contains(named), "{named}: {text}");
+    }
+}
+
+/// A disposable house needs neither address nor token, and nothing that was granted elsewhere holds in it.
+fn is_explained_by_its_name_alone(house: &TestHouse) {
+    let which = format!("--disposable={}", house.name);
+    let asked = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_menshen"));
+        command.args(words).args([&which, "--json"]).env("HOME_ALLOWED_ENTITIES", "lock.entrance_door");
+        command.env_remove("HOME_ASSISTANT_URL").env_remove("HOME_ASSISTANT_TOKEN");
+        let output = command.output().unwrap();
+        let json: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+        (json, output.status.code())
+    };
+    let (explained, code) = asked(&["gate", "explain", "lock.unlock", "lock.entrance_door"]);
+    assert_eq!((&explained["verdict"], code), (&json!("ask"), Some(3)), "{explained}");
+    let (checked, code) = asked(&["check"]);
+    assert_eq!((&checked["ok"], &checked["granted"], code), (&json!(true), &json!([]), Some(3)), "{checked}");
 }
 
 fn tells_and_asks_back(house: &TestHouse) {

@@ -53,6 +53,7 @@ pub const STEPS: &[Step] = &[
     step("documentation tests", "{cargo} test --locked --workspace --no-fail-fast --doc", &[]),
     step("python compiles", "python3 -m py_compile {python-files}", &[PYTHON]),
     step("python tests", "python3 -m unittest discover -s {python-test-folder}", &[PYTHON]),
+    step("mutants of what changed", "{python} xtask/mutants/all.py --changed", &[PYTHON]),
     step("licences and bans", "cargo-deny --locked check bans licenses sources", &[Program("cargo-deny")]),
     step("live tests", "{cargo} test --locked --workspace --no-fail-fast {live-tests} -- --test-threads=1 --nocapture", &[AllHouses]),
     step("client sdk-typescript", "node xtask/clients/typescript.mjs {menshen}", &[Program("node"), NODE_CLIENTS, EachHouse]),

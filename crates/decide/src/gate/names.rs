@@ -271,6 +271,11 @@ mod tests {
             "Garage lamp opener",
             "开门灯",
             "車庫閘",
+            // A word with a letter beyond ASCII, and one between Chinese characters.
+            "Haustür",
+            "Portão 2",
+            "дверь",
+            "前面gate继电器",
         ] {
             check(name, true);
         }
@@ -304,6 +309,9 @@ mod tests {
             "Gate lights",
             "大门灯",
             "車庫燈",
+            "Motor",
+            "Portable fan",
+            "前面fan继电器",
             "",
         ] {
             check(name, false);

@@ -96,6 +96,29 @@ fn a_grant_holds_for_the_body_that_was_seen() {
 }
 
 #[test]
+fn what_could_not_be_read_has_no_print_and_a_scene_is_held_to_its_members() {
+    let print = |small: Small, entity: &str| fingerprint(&small.house(), &id(entity));
+    let outer = |step: Value| Small::new().script("outer", json!([step]));
+    // Nobody could read what it does, or a script in it.
+    let bare = |entity: &str| Small::new().with(entity, "off", json!({}));
+    assert_eq!(print(bare("script.x"), "script.x"), None);
+    assert_eq!(print(bare("automation.x"), "automation.x"), None);
+    let inner = outer(json!({ "action": "script.x" })).with("script.x", "off", json!({}));
+    assert_eq!(print(inner, "script.outer"), None);
+    // An automation that it sets off is held to by its id.
+    let runs = |entity: &str| {
+        let step = json!({ "action": "automation.trigger", "target": { "entity_id": entity } });
+        print(outer(step).with(entity, "on", json!({})), "script.outer").unwrap()
+    };
+    assert_ne!(runs("automation.x"), runs("automation.y"));
+    let cloud = |members: Value| {
+        print(Small::new().with("scene.cloud", "unknown", json!({ "entity_id": members })), "scene.cloud").unwrap()
+    };
+    assert_ne!(cloud(json!(["light.lamp"])), cloud(json!(["light.lamp", "lock.front"])));
+    assert_eq!(cloud(json!(["lock.front", "light.lamp"])), cloud(json!(["light.lamp", "lock.front"])));
+}
+
+#[test]
 fn an_entity_may_open_where_some_plain_move_on_it_asks() {
     let trigger =
         json!([{ "trigger": "state", "entity_id": ["timer.kitchen", "input_boolean.guests", "fan.ceiling"] }]);

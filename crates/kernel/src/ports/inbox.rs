@@ -28,7 +28,8 @@ pub struct NewInput {
     /// A plugin, a schedule, or the channel itself.
     pub source: String,
     pub text: String,
-    /// Equal ones are accepted once: a client may send again what it is not sure of.
+    /// Equal ones of one session and channel are accepted once: a client may send again what it is not
+    /// sure of.
     pub client_id: Option<String>,
     pub at_ms: i64,
 }
@@ -65,8 +66,11 @@ pub trait Inbox: Send + Sync {
     fn put(&self, input: NewInput) -> BoxFuture<'_, Result<(i64, bool), Failure>>;
     /// Not answered yet, oldest first.
     fn pending(&self) -> BoxFuture<'_, Result<Vec<Input>, Failure>>;
+    /// An input that was answered before, or a turn that ended before, is an error of kind `duplicate`;
+    /// nothing is changed then.
     fn answer(&self, answered: Answered) -> BoxFuture<'_, Result<(), Failure>>;
-    /// The answer to an input that was put in before, where there is one.
+    /// The answer to an input that was put in before, where there is one. Messages that a summary stands
+    /// for by now are not in it.
     fn answer_of(&self, input: i64) -> BoxFuture<'_, Result<Option<Answered>, Failure>>;
 }
 

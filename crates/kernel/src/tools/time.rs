@@ -13,7 +13,7 @@ use super::due::next_after;
 use crate::ports::{Clock, NewInput, Principal, Schedule, Schedules, When};
 
 /// Limit: timers and schedules of one conversation.
-pub const SCHEDULES_MAX: usize = 100;
+pub const SCHEDULES_OF_SESSION_MAX: usize = 100;
 /// Characters of what is said when the time has come.
 const MESSAGE_CHARS_MAX: usize = 500;
 /// As many are listed at once.
@@ -91,7 +91,7 @@ impl TimeDesk {
         arguments.done()?;
         let wanted = wanted.ok_or_else(|| Failure::failed("the time could not be read: give it another way"))?;
         let mine = self.visible(&scope).await?.len();
-        if mine >= SCHEDULES_MAX {
+        if mine >= SCHEDULES_OF_SESSION_MAX {
             let full = format!("there are {mine} timers and schedules already: cancel some with schedule_cancel first");
             return Err(Failure::new(FailureKind::Full, full));
         }

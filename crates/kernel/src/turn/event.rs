@@ -107,6 +107,9 @@ pub enum Event {
     Called {
         call: usize,
         result: Box<ToolResult>,
+        /// What it changed, so that it can be changed back; null where nothing.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        undo: Value,
     },
     /// Another message of the same session, to be taken in now.
     Interrupted {

@@ -9,6 +9,7 @@ use super::event::{Effect, Event, Patch, Reply};
 use super::{Ended, Step, Turn};
 use crate::message::Message;
 use crate::ports::{Input, SourceErrorKind};
+use crate::receipts::mended;
 
 /// How often an answer that was cut off is asked for again.
 const CUT_MAX: u32 = 2;
@@ -48,7 +49,10 @@ impl Turn {
                 }
                 vec![]
             }
-            (Event::Called { call, result }, Step::Calling(from, to)) if (from..to).contains(&call) => {
+            (Event::Called { call, result, undo }, Step::Calling(from, to)) if (from..to).contains(&call) => {
+                if !undo.is_null() {
+                    self.changes.push(undo);
+                }
                 self.batch[call].result = Some(*result);
                 self.batch[call].progress = Progress::Finished;
                 let all = self.batch[from..to].iter().all(|batched| batched.progress == Progress::Finished);
@@ -59,6 +63,22 @@ impl Turn {
             (Event::OutOfTime, step) if !ending(step) => self.finish(Ended::OutOfTime),
             (Event::Delivered, Step::Delivering) => self.enter(Step::AfterOutput),
             _ => vec![],
+        }
+    }
+
+    /// Goes on where the log ends. What was under way when it ended has an unknown outcome and is never
+    /// run again.
+    pub fn resume(&mut self) -> Vec<Effect> {
+        let why = if self.chinese() { "运行中断" } else { "the program ended in the middle" };
+        for batched in &mut self.batch {
+            if batched.progress == Progress::Started {
+                batched.finish(false, json!({ "isError": true, "outcome": "outcome_unknown", "cause": why }));
+            }
+        }
+        match self.step {
+            Step::New | Step::Over => vec![],
+            Step::OnInput => vec![Effect::Stage(Stage::OnInput, None)],
+            step => self.enter(step),
         }
     }
 
@@ -200,7 +220,7 @@ impl Turn {
             }
             // The last answer is remembered as it was delivered.
             self.messages.pop();
-            self.context.final_text = self.context.llm_text.clone();
+            self.context.final_text = self.receipt();
             self.ended = Some(Ended::Answered);
             return self.enter(Step::BeforeOutput);
         }
@@ -210,6 +230,12 @@ impl Turn {
             return self.finish(ended);
         }
         self.enter(Step::Before(0, 0, self.group_from(0)))
+    }
+
+    /// The answer, with what was really done where it claims otherwise.
+    fn receipt(&self) -> String {
+        let called = self.messages.iter().any(|message| matches!(message, Message::Tool { .. }));
+        mended(&self.context.llm_text, &self.done, called, &self.account(), self.chinese())
     }
 
     /// What the model is shown later is what was made of its answer, not what it wrote.

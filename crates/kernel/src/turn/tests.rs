@@ -68,7 +68,7 @@ fn called(turn: &Turn, at: usize) -> Event {
     let call = turn.call(at).unwrap();
     let (call_id, name, plugin) = (call.id.clone(), call.name.clone(), String::new());
     let result = ToolResult { call_id, name, plugin, success: true, result: json!({"ok": true}) };
-    Event::Called { call: at, result: Box::new(result) }
+    Event::Called { call: at, result: Box::new(result), undo: serde_json::Value::Null }
 }
 
 /// Goes on, with every stage silent and every tool well, until the model is asked or the turn delivers.
@@ -301,7 +301,7 @@ fn what_does_not_belong_to_the_step_changes_nothing() {
         Event::Delivered,
         staged(Stage::OnInput, None),
         staged(Stage::BeforeToolcall, Some(3)),
-        Event::Called { call: 7, result: Box::default() },
+        Event::Called { call: 7, result: Box::default(), undo: json!(1) },
         Event::Calling { calls: vec![1, 2] },
         Event::Prepared { messages: vec![], memory: vec![], read_only: BTreeSet::new() },
     ] {

@@ -12,24 +12,27 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::say;
-use crate::config::{Config, Options};
+use crate::config::{Config, Disposable, Options};
 
 /// Look at the house through the gate's eyes.
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 nothing to do, 3 things to decide, 1 the house or the configuration cannot be used."
+    after_help = "Examples:\n  menshen check\n  menshen check --disposable          (the house of `menshen try`)\n  menshen check --disposable=NAME     (the house of `menshen home up --name NAME`)\n\nExit codes: 0 nothing to do, 3 things to decide, 1 the house or the configuration cannot be used."
 )]
 pub struct CheckCommand {
     /// Machine-readable output
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    which: Disposable,
 }
 
 #[derive(Serialize)]
 struct Report {
     ok: bool,
     version: String,
-    configuration: String,
+    /// None for a disposable house, which nobody configured.
+    configuration: Option<String>,
     configuration_error: Option<String>,
     entities: usize,
     bodies_read: usize,
@@ -66,9 +69,9 @@ struct Trigger {
 
 impl CheckCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let config = Config::load(options);
+        let config = Config::for_house(options, &self.which)?;
         let (connection, house) = super::connect(&config).await?;
-        let report = report(&house, &config);
+        let report = report(&house, &config, self.which.disposable.is_none());
         connection.close().await;
         if self.json {
             println!("{}", serde_json::to_string_pretty(&report)?);
@@ -83,7 +86,7 @@ impl CheckCommand {
     }
 }
 
-fn report(house: &House, config: &Config) -> Report {
+fn report(house: &House, config: &Config, own: bool) -> Report {
     let in_flight = InFlight::default();
     let facts = super::facts(house, &config.policy, &in_flight);
     let name = |id: &EntityId| {
@@ -123,7 +126,7 @@ fn report(house: &House, config: &Config) -> Report {
     Report {
         ok: config.broken.is_none(),
         version: house.version.to_string(),
-        configuration: config.path.display().to_string(),
+        configuration: own.then(|| config.path.display().to_string()),
         configuration_error: config.broken.clone(),
         entities: house.entities.len(),
         bodies_read: all().filter(|(_, body)| matches!(body, Body::Config(_))).count(),
@@ -158,8 +161,8 @@ fn print(report: &Report, language: Language) {
     let head = |english, chinese| println!("\n{}", say(language, english, chinese));
     let Report { version, entities, configuration, .. } = report;
     println!("Home Assistant {version}, {entities} {}", say(language, "entities", "个实体"));
-    match &report.configuration_error {
-        Some(error) => println!(
+    match (&report.configuration_error, configuration) {
+        (Some(error), _) => println!(
             "{}: {error}",
             say(
                 language,
@@ -167,7 +170,10 @@ fn print(report: &Report, language: Language) {
                 "配置无法使用，现在只允许趋向安全的操作"
             )
         ),
-        None => println!("{}: {configuration}", say(language, "Configuration", "配置文件")),
+        (None, Some(file)) => println!("{}: {file}", say(language, "Configuration", "配置文件")),
+        (None, None) => {
+            println!("{}", say(language, "A disposable house: nothing is configured", "一次性房屋：没有配置"))
+        }
     }
     head("What this token can read", "令牌能读到什么");
     println!("  {} {}", report.bodies_read, say(language, "scenes, scripts and automations", "个场景、脚本和自动化"));
@@ -214,7 +220,9 @@ fn print(report: &Report, language: Language) {
     for Proposal { entity_id, name, why } in &report.to_decide {
         println!("  {entity_id} “{name}” ({})", because(language, why));
     }
-    println!("  menshen gate set opens ENTITY… | menshen gate set harmless ENTITY…");
+    if configuration.is_some() {
+        println!("  menshen gate set opens ENTITY… | menshen gate set harmless ENTITY…");
+    }
 }
 
 fn openings(language: Language, english: &str, chinese: &str, list: &[Opening]) {

@@ -11,7 +11,7 @@ use decide::house::{EntityId, House};
 use serde_json::{Map, Value, json};
 
 use super::say;
-use crate::config::{Change, Config, Options, change, text};
+use crate::config::{Change, Config, Disposable, Options, change, text};
 
 /// What the gate would say, and what you decided.
 #[derive(Args)]
@@ -24,11 +24,15 @@ pub struct GateCommand {
 enum Action {
     /// Explain one call on the live house or a recorded one: verdict, reasons and road; nothing is sent
     #[command(
-        after_help = "Examples:\n  menshen gate explain lock.unlock lock.front_door\n  menshen gate explain input_boolean.turn_on input_boolean.guest_mode --language zh\n  menshen gate explain scene.apply --data '{\"entities\":{\"lock.front_door\":\"unlocked\"}}' --json\n\nExit codes: 0 allow, 3 ask, 4 refuse, 1 error."
+        after_help = "Examples:\n  menshen gate explain lock.unlock lock.front_door\n  menshen gate explain input_boolean.turn_on input_boolean.guest_mode --language zh\n  menshen gate explain scene.apply --data '{\"entities\":{\"lock.front_door\":\"unlocked\"}}' --json\n  menshen gate explain --disposable lock.unlock lock.entrance_door     (in the house of `menshen try`)\n\nExit codes: 0 allow, 3 ask, 4 refuse, 1 error."
     )]
     Explain(Explain),
     /// Write the house as one JSON document, to explain calls without the house (holds names and states)
-    Record { file: PathBuf },
+    Record {
+        file: PathBuf,
+        #[command(flatten)]
+        which: Disposable,
+    },
     /// Decide on an entity or a service, once; kept in the configuration file
     #[command(
         after_help = "Examples:\n  menshen gate set opens switch.relay_3\n  menshen gate set harmless switch.garage_heater\n  menshen gate set grant lock.office_door\n  menshen gate set cover curtain cover.south\n  menshen gate set forget switch.relay_3"
@@ -49,8 +53,10 @@ struct Explain {
     #[arg(long, value_name = "JSON")]
     target: Option<String>,
     /// A recorded house instead of the live one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "disposable")]
     house: Option<PathBuf>,
+    #[command(flatten)]
+    which: Disposable,
     /// Machine-readable output
     #[arg(long)]
     json: bool,
@@ -85,14 +91,13 @@ enum Word {
 
 impl GateCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let config = match self.action {
-            Action::Set(_) => Config::load_or_new(options),
-            _ => Config::load(options),
-        };
         match self.action {
-            Action::Explain(explain) => explain.run(&config).await,
-            Action::Record { file } => record(&config, &file).await,
-            Action::Set(set) => set.run(&config).await,
+            Action::Explain(explain) => {
+                let config = Config::for_house(options, &explain.which)?;
+                explain.run(&config).await
+            }
+            Action::Record { file, which } => record(&Config::for_house(options, &which)?, &file).await,
+            Action::Set(set) => set.run(&Config::load_or_new(options)).await,
         }
     }
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use decide::gate::{Language, Origin, Policy};
-use decide::house::House;
-use home::{Connection, Settings, Tls, Token};
+use decide::house::{EntityId, House};
+use home::{Connection, Settings};
 use mcp::Desk;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -58,7 +58,7 @@ impl TryCommand {
         let config = Config::load(options);
         let place = match &options.url {
             Some(_) => own(config.settings, config.policy, config.broken),
-            None => self.made().await?,
+            None => self.made(config.language).await?,
         };
         let connection = Connection::start(place.settings.clone());
         let policy = mcp::SharedPolicy::new(place.policy);
@@ -87,16 +87,8 @@ impl TryCommand {
     }
 
     /// The disposable house, made if it is not there.
-    async fn made(&self) -> Result<Place> {
-        let record = disposable::ready(self.release.clone()).await?;
-        let settings = Settings {
-            url: Some(record.base_url()),
-            token: Some(Token::new(&record.token)),
-            reading_token: None,
-            tls: Tls::SystemRoots,
-            audit_path: Some(record.config.with_file_name("audit.jsonl")),
-            codes: Default::default(),
-        };
+    async fn made(&self, language: Language) -> Result<Place> {
+        let settings = disposable::ready(self.release.clone(), language).await?.settings();
         Ok(Place { settings, policy: Policy::default(), disposable: true, notes: vec![] })
     }
 
@@ -118,7 +110,7 @@ impl TryCommand {
 
     async fn leave(&self, language: Language) -> Result<()> {
         if self.down {
-            return disposable::end().await;
+            return disposable::end(language).await;
         }
         if !self.keep && !self.json {
             let text = say(
@@ -138,8 +130,20 @@ fn own(settings: Settings, policy: Policy, broken: Option<String>) -> Place {
 
 async fn answered(desk: &Desk, sentence: &str, paper: &Paper) -> Result<Answer> {
     let answer = understand::answer(desk, sentence, language_of(sentence, desk.language)).await;
-    paper.answer(&answer, language_of(sentence, desk.language))?;
+    let house = desk.connection.house();
+    let language = language_of(sentence, desk.language);
+    paper.answer(&answer, language, &|id| name_in(language, desk, &house, id))?;
     Ok(answer)
+}
+
+/// The name of a thing in this language, else the one it is shown by; none where it has none.
+fn name_in(language: Language, desk: &Desk, house: &House, id: &EntityId) -> Option<String> {
+    let view = desk.view(house);
+    let entity = house.entity(id.as_str()).filter(|entity| view.shows(id, entity))?;
+    let shown = view.name(id);
+    let mut names = std::iter::once(shown.as_str()).chain(entity.info.names.iter().map(|name| &**name));
+    let name = names.find(|name| language_of(name, Language::English) == language).unwrap_or(&shown);
+    Some(decide::text::clean(name, decide::text::NAME_CHARS_MAX)).filter(|name| name != id.as_str())
 }
 
 /// The language of a sentence: Chinese as soon as there is a Chinese character in it.

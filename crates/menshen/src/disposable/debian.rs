@@ -30,9 +30,14 @@ pub async fn folder(folders: &Folders, set: &Set, progress: &Progress) -> Result
         return Ok(folder);
     }
     install::clear(&folder)?;
-    progress.step("making a Debian folder with Python 3.14 (about 3 minutes, once)");
+    progress.step(
+        "making a Debian folder with Python 3.14 (about 3 minutes, once)",
+        "正在准备带 Python 3.14 的 Debian 目录（约 3 分钟，只需一次）",
+    );
     bootstrap(&folder).await?;
-    progress.step(&format!("installing Home Assistant {} in it", set.release));
+    let release = set.release;
+    progress
+        .step(&format!("installing Home Assistant {release} in it"), &format!("正在其中安装 Home Assistant {release}"));
     packages(&folder, set).await?;
     install::finish(&folder, set)?;
     Ok(folder)

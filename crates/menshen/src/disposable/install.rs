@@ -34,20 +34,21 @@ pub async fn python(
     }
     clear(&folder)?;
     let with = if machine.uv.is_some() { "uv" } else { "venv and pip" };
-    progress.step(&format!(
-        "installing Home Assistant {} for Python {major}.{minor} with {with} ({} packages, once)",
-        set.release,
-        packages(set.requirements).len()
-    ));
+    let (release, count) = (set.release, packages(set.requirements).len());
+    progress.step(
+        &format!("installing Home Assistant {release} for Python {major}.{minor} with {with} ({count} packages, once)"),
+        &format!("正在用 {with} 为 Python {major}.{minor} 安装 Home Assistant {release}（{count} 个软件包，只需一次）"),
+    );
     let tool = environment(machine, python, set, &folder).await?;
     let (wheels, compiled) = set.requirements.split_once(COMPILED).unwrap_or((set.requirements, ""));
     tool.install(&folder, &packages(wheels)).await?;
     let compiled = packages(compiled);
     if !compiled.is_empty() && tool.install(&folder, &compiled).await.is_err() {
-        progress.step(&format!(
-            "{} could not be built: for want of g++ or python3-dev the house has no assist_pipeline and no mobile_app",
-            compiled.join(" and ")
-        ));
+        let (english, chinese) = (compiled.join(" and "), compiled.join("、"));
+        progress.step(
+            &format!("{english} could not be built: for want of g++ or python3-dev the house has no assist_pipeline and no mobile_app"),
+            &format!("{chinese} 无法编译：缺少 g++ 或 python3-dev，房屋里将没有 assist_pipeline 和 mobile_app"),
+        );
     }
     if !folder.join("bin/hass").exists() {
         bail!("the install in {} has no bin/hass", folder.display());

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use decide::gate::Language;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -194,20 +195,24 @@ impl Machine {
         json!({"engine": self.engine, "pythons": self.python_list(), "uv": self.uv.is_some(), "root": self.root, "sets": sets.collect::<Vec<_>>()})
     }
 
-    pub fn summary(&self) -> String {
-        let mut lines = vec![match &self.engine {
-            Some(engine) => format!("container engine: {engine}"),
-            None => "container engine: none that answers".into(),
-        }];
+    pub fn summary(&self, language: Language) -> String {
+        let say = |english: &'static str, chinese: &'static str| match language {
+            Language::English => english,
+            Language::Chinese => chinese,
+        };
+        let engine = self.engine.as_deref().unwrap_or(say("none that answers", "没有响应的"));
+        let mut lines = vec![format!("{}{engine}", say("container engine: ", "容器引擎："))];
         for set in &SETS {
-            let runs = self.pythons.iter().any(|python| set.suits(python));
-            lines.push(format!(
-                "Home Assistant {} (Python {} or later): {}{}",
-                set.release,
-                set.python_text(),
-                if runs { "runs here" } else { "no such Python here" },
-                if set.tried { "" } else { ", set untried" },
-            ));
+            let here = match self.pythons.iter().any(|python| set.suits(python)) {
+                true => say("runs here", "可以运行"),
+                false => say("no such Python here", "这台机器没有这样的 Python"),
+            };
+            let untried = if set.tried { "" } else { say(", set untried", "，组合未试过") };
+            let (release, python) = (set.release, set.python_text());
+            lines.push(match language {
+                Language::English => format!("Home Assistant {release} (Python {python} or later): {here}{untried}"),
+                Language::Chinese => format!("Home Assistant {release}（Python {python} 或更新）：{here}{untried}"),
+            });
         }
         lines.join("\n")
     }

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use home::{Endpoint, Tls, Token, Wire};
+use decide::gate::Language;
+use home::{Endpoint, Settings, Tls, Token, Wire};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -91,6 +92,18 @@ impl Record {
         base_url(self.port)
     }
 
+    /// How it is connected to; it has an audit of its own.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            url: Some(self.base_url()),
+            token: Some(Token::new(&self.token)),
+            reading_token: None,
+            tls: Tls::SystemRoots,
+            audit_path: Some(self.config.with_file_name("audit.jsonl")),
+            codes: Default::default(),
+        }
+    }
+
     pub async fn wire(&self) -> Result<Wire> {
         let endpoint = Endpoint::parse(&self.base_url(), Tls::SystemRoots)?;
         Ok(Wire::open(&endpoint, &Token::new(&self.token)).await?)
@@ -127,15 +140,19 @@ impl Record {
         answer
     }
 
-    pub fn summary(&self) -> String {
-        format!(
-            "house `{}` runs Home Assistant {} at {}\nowner: menshen, password: {} (only for this house)\nits token stands in {}",
-            self.name,
-            self.ha_version,
-            self.base_url(),
-            super::onboard::PASSWORD,
-            self.config.with_file_name("house.json").display(),
-        )
+    pub fn summary(&self, language: Language) -> String {
+        let Self { name, ha_version, .. } = self;
+        let (at, password) = (self.base_url(), super::onboard::PASSWORD);
+        let file = self.config.with_file_name("house.json");
+        let file = file.display();
+        match language {
+            Language::English => format!(
+                "house `{name}` runs Home Assistant {ha_version} at {at}\nowner: menshen, password: {password} (only for this house)\nits token stands in {file}"
+            ),
+            Language::Chinese => format!(
+                "房屋 `{name}` 正在 {at} 运行 Home Assistant {ha_version}\n主人：menshen，密码：{password}（只用于这所房屋）\n令牌在 {file}"
+            ),
+        }
     }
 }
 

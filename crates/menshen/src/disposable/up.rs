@@ -50,7 +50,7 @@ pub async fn down(folders: &Folders, name: &str, progress: &Progress) -> Result<
         return Ok(false);
     }
     let _lock = folders.lock(name)?;
-    progress.step(&format!("taking house `{name}` down"));
+    progress.step(&format!("taking house `{name}` down"), &format!("正在拆除房屋 `{name}`"));
     remove(folders, name).await?;
     folders.sweep(name);
     Ok(true)
@@ -90,7 +90,8 @@ async fn again(folders: &Folders, arguments: &UpArguments, record: Record, progr
         return Ok(record);
     }
     launch::stop(folders, &record.name).await?;
-    progress.step(&format!("starting house `{}` again", record.name));
+    let name = &record.name;
+    progress.step(&format!("starting house `{name}` again"), &format!("正在重新启动房屋 `{name}`"));
     launch::start(folders, &record.name, &record.runtime, record.port).await?;
     onboard::running(&mut record.wire().await?).await?;
     Ok(record)
@@ -113,25 +114,27 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
     }
     make_private(&house)?;
     let container = matches!(runtime, Runtime::Engine { .. });
-    let wish = Wish {
-        port,
-        language: &arguments.language,
-        bulk: arguments.bulk,
-        container,
-        release: Release::parse(&release),
-    };
+    let language = arguments.language.as_deref().unwrap_or("en");
+    let wish = Wish { port, language, bulk: arguments.bulk, container, release: Release::parse(&release) };
     config::write(&folders.config(name), &wish)?;
-    progress.step(&format!("starting Home Assistant {release} at 127.0.0.1:{port}"));
+    progress.step(
+        &format!("starting Home Assistant {release} at 127.0.0.1:{port}"),
+        &format!("正在 127.0.0.1:{port} 启动 Home Assistant {release}"),
+    );
     launch::start(folders, name, &runtime, port).await?;
     say_isolation(folders, name, container, progress);
-    progress.step("making its owner, and waiting until all of it has started");
-    let (rest, mut wire) = onboard::onboard(port, &arguments.language).await?;
+    progress.step("making its owner, and waiting until all of it has started", "正在创建主人账户，并等待全部启动");
+    let (rest, mut wire) = onboard::onboard(port, language).await?;
     onboard::running(&mut wire).await?;
     if arguments.bulk > 0 {
-        progress.step(&format!("making {} further entities", arguments.bulk));
+        let bulk = arguments.bulk;
+        progress.step(&format!("making {bulk} further entities"), &format!("正在另外创建 {bulk} 个实体"));
         wire = onboard::grown(&rest, arguments.bulk).await?;
     }
-    progress.step("seeding floors, rooms, names and what Assist may see");
+    progress.step(
+        "seeding floors, rooms, names and what Assist may see",
+        "正在布置楼层、房间、名称，以及语音助手能看到的设备",
+    );
     let seed = seed::seed(&rest, &mut wire).await?;
     reset::remember(folders, name, &mut wire).await?;
     let record = Record {
@@ -145,7 +148,7 @@ async fn make(folders: &Folders, arguments: &UpArguments, progress: &Progress) -
         seed,
     };
     record.write(folders)?;
-    progress.step("the house is ready");
+    progress.step("the house is ready", "房屋已就绪");
     Ok(record)
 }
 
@@ -158,16 +161,20 @@ async fn prepare(
 ) -> Result<(Runtime, String)> {
     match machine.choose(wish)? {
         Choice::Engine { program, tag } => {
-            progress.step(&format!("fetching Home Assistant {tag} for {program} (once)"));
+            progress.step(
+                &format!("fetching Home Assistant {tag} for {program} (once)"),
+                &format!("正在为 {program} 下载 Home Assistant {tag}（只需一次）"),
+            );
             engine::pull(program, &tag).await?;
             Ok((Runtime::Engine { program: program.to_owned(), tag: tag.clone() }, tag))
         }
         Choice::Python { python, set } => {
             if !set.tried {
-                progress.step(&format!(
-                    "the set of packages for Home Assistant {} has not been tried with this Python",
-                    set.release
-                ));
+                let release = set.release;
+                progress.step(
+                    &format!("the set of packages for Home Assistant {release} has not been tried with this Python"),
+                    &format!("Home Assistant {release} 的软件包组合尚未在这个 Python 上试过"),
+                );
             }
             let install = install::python(folders, machine, python, set, progress).await?;
             Ok((Runtime::Python { python: python.program.clone(), install }, set.release.into()))
@@ -186,7 +193,13 @@ fn say_isolation(folders: &Folders, name: &str, container: bool, progress: &Prog
         return;
     }
     match Report::read(&folders.config(name)).and_then(|report| report.isolation) {
-        Some(isolation) => progress.step(&format!("it sees no network but loopback ({isolation})")),
-        None => progress.step("this machine allows no network namespace: Home Assistant is bound to 127.0.0.1, but newer releases also open mDNS sockets"),
+        Some(isolation) => progress.step(
+            &format!("it sees no network but loopback ({isolation})"),
+            &format!("除本机回环外，它看不到任何网络（{isolation}）"),
+        ),
+        None => progress.step(
+            "this machine allows no network namespace: Home Assistant is bound to 127.0.0.1, but newer releases also open mDNS sockets",
+            "这台机器不允许网络命名空间：Home Assistant 只绑定 127.0.0.1，但较新的版本还会打开 mDNS 套接字",
+        ),
     }
 }

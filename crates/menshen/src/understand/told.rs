@@ -1,8 +1,9 @@
-//! Answers to questions in words, in both languages. Start at [`facts`]. Invariant: names and
-//! states are cleaned text from the house, and quoted as they are where there is no word for them.
+//! Answers to questions in words, in both languages. Start at [`facts`]; [`with_names`] is for texts
+//! that name things by their ids. Invariant: names and states are cleaned text from the house, and
+//! quoted as they are where there is no word for them.
 
 use decide::gate::Language;
-use decide::house::House;
+use decide::house::{EntityId, House};
 use decide::understood::{Ask, Condition, Fact};
 use mcp::Desk;
 
@@ -10,6 +11,47 @@ use super::moved;
 
 /// At most so many things are told by name.
 const NAMES_MAX: usize = 12;
+
+/// The name that a person knows a thing by; none where its id is all there is.
+pub type Names<'a> = &'a dyn Fn(&EntityId) -> Option<String>;
+
+/// The text with each thing's name before its id: `unlocking “Front Door” (lock.front_door)`.
+pub fn with_names(text: &str, language: Language, names: Names<'_>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(in_id) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c| !in_id(c)).unwrap_or(from.len());
+        let (mut id, mut after) = from.split_at(end);
+        // A full stop may be the sentence's.
+        while let Some(shorter) = id.strip_suffix('.') {
+            (id, after) = from.split_at(shorter.len());
+        }
+        out.push_str(before);
+        let name = EntityId::parse(id).filter(|parsed| parsed.as_str() == id).and_then(|id| names(&id));
+        match (name, language) {
+            (None, _) => out.push_str(id),
+            (Some(name), Language::English) => out.push_str(&format!("“{name}” ({id})")),
+            (Some(name), Language::Chinese) => {
+                // What sets an id off from Chinese words, a quoted name needs not.
+                if out.strip_suffix(' ').is_some_and(|words| !words.ends_with(|c: char| c.is_ascii())) {
+                    out.pop();
+                }
+                out.push_str(&format!("“{name}”（{id}）"));
+                after = after.strip_prefix(' ').unwrap_or(after);
+            }
+        }
+        let dots = after.len() - after.trim_start_matches('.').len();
+        out.push_str(&after[..dots]);
+        rest = &after[dots..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn in_id(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}
 
 /// One sentence, or a line for each thing.
 pub fn facts(desk: &Desk, house: &House, ask: &Ask, facts: &[Fact]) -> String {
@@ -137,4 +179,28 @@ pub fn word(domain: &str, state: &str, zh: bool) -> String {
         _ => first,
     };
     if rest.is_empty() { word.to_owned() } else { format!("{word} {rest}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, language: Language, expected: &str) {
+        let names = |id: &EntityId| (id.as_str() == "lock.front").then(|| "Front Door".to_owned());
+        assert_eq!(with_names(text, language, &names), expected);
+    }
+
+    #[test]
+    fn a_thing_is_told_by_its_name_and_its_id_and_nothing_else_is_touched() {
+        use Language::{Chinese, English};
+        check("unlocking lock.front opens the house", English, "unlocking “Front Door” (lock.front) opens the house");
+        check("解锁 lock.front 会打开房屋", Chinese, "解锁“Front Door”（lock.front）会打开房屋");
+        check("lock.unlock lock.front", Chinese, "lock.unlock “Front Door”（lock.front）");
+        check("解锁 lock.front，等于", Chinese, "解锁“Front Door”（lock.front），等于");
+        check("it works lock.front.", English, "it works “Front Door” (lock.front).");
+        for same in ["lock.unlock lock.front_2", "xlock.front", "e.g. Lock.front ...", "", ".", "锁"] {
+            check(same, English, same);
+        }
+    }
 }

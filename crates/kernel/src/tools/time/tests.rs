@@ -133,11 +133,11 @@ async fn two_timers_of_one_turn_are_two_and_too_many_are_refused() {
     let desk = desk();
     // An adapter may use the same id for the calls of two answers.
     let same = scope("main", "", "call_0");
-    for number in 0..SCHEDULES_MAX {
+    for number in 0..SCHEDULES_OF_SESSION_MAX {
         let arguments = json!({"duration": "1h", "message": format!("number {number}")});
         call(&desk.tools, "timer_set", arguments, &same).await.unwrap();
     }
-    assert_eq!(desk.schedules.list().await.unwrap().len(), SCHEDULES_MAX);
+    assert_eq!(desk.schedules.list().await.unwrap().len(), SCHEDULES_OF_SESSION_MAX);
     let listed = call(&desk.tools, "schedule_list", json!({}), &same).await.unwrap();
     assert_eq!((listed["count"].as_u64(), listed["note"].as_str()), (Some(100), Some("50 more come after these")));
     let failure = call(&desk.tools, "timer_set", json!({"duration": "1h", "message": "x"}), &same).await.unwrap_err();

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::examples::examples;
 use super::{put, say};
-use menshen::understand::told::word;
+use menshen::understand::told::{Names, with_names, word};
 use menshen::understand::{Answer, Moved, Named, Reader, Step, What};
 
 /// At most so many things are shown one by one.
@@ -73,14 +73,14 @@ impl Paper {
         if !self.json { put(&format!("> {}", decide::text::clean(sentence, 300))) } else { Ok(()) }
     }
 
-    pub fn answer(&self, answer: &Answer, language: Language) -> Result<()> {
+    pub fn answer(&self, answer: &Answer, language: Language, names: Names<'_>) -> Result<()> {
         if self.json {
             return put(&serde_json::to_string(answer)?);
         }
         match &answer.what {
             What::Done { steps } => {
                 for step in steps {
-                    self.step(step, answer.by, language)?;
+                    self.step(step, answer.by, language, names)?;
                 }
                 Ok(())
             }
@@ -121,10 +121,10 @@ impl Paper {
         put(&format!("  {lead}: {what}  {}", self.ink(Ink::Dim, &format!("[{by}]"))))
     }
 
-    fn step(&self, step: &Step, by: Option<Reader>, language: Language) -> Result<()> {
+    fn step(&self, step: &Step, by: Option<Reader>, language: Language, names: Names<'_>) -> Result<()> {
         let what = match (&step.runs, &step.call) {
             (Some(runs), _) => format!("{} ({})", runs.name, runs.entity_id),
-            (None, Some(call)) => in_short(call),
+            (None, Some(call)) => with_names(&in_short(call), language, names),
             (None, None) => String::new(),
         };
         self.understood(by, &what, language)?;
@@ -141,7 +141,7 @@ impl Paper {
             put(&format!("  {}", more(step.moved.len() - ROWS_MAX, language)))?;
         }
         if step.refused() {
-            return self.refused(step, language);
+            return self.refused(step, language, names);
         }
         let message = match text(&step.answer, "error") {
             // The tools tell a model what it may claim; a person looks for themselves.
@@ -153,7 +153,7 @@ impl Paper {
             _ => text(&step.answer, "message"),
         };
         if !message.is_empty() {
-            put(&format!("  {}", self.ink(Ink::Bad, message)))?;
+            put(&format!("  {}", self.ink(Ink::Bad, &with_names(message, language, names))))?;
         } else if step.moved.is_empty() {
             put(&format!("  {}", self.ink(Ink::Good, text(&step.answer, "note"))))?;
         }
@@ -186,11 +186,11 @@ impl Paper {
         put(&format!("  {}: {change}  {}", moved.name, self.ink(ink, outcome)))
     }
 
-    fn refused(&self, step: &Step, language: Language) -> Result<()> {
+    fn refused(&self, step: &Step, language: Language, names: Names<'_>) -> Result<()> {
         put(&format!("  {}", self.ink(Ink::Bad, say(language, "refused, nothing moved:", "已拒绝，没有任何动作："))))?;
         let reasons = step.answer.get("reasons").and_then(Value::as_array);
         for reason in reasons.into_iter().flatten().filter_map(Value::as_str) {
-            put(&format!("    {reason}"))?;
+            put(&format!("    {}", with_names(reason, language, names)))?;
         }
         put(&format!("  {}", self.ink(Ink::Dim, &self.how(step, language))))
     }

@@ -1,0 +1,250 @@
+//! The agent: sessions side by side, one turn at a time in each. Start at [`Agent::start`] and
+//! [`Agent::put`].
+//!
+//! Invariants: an input is on the disk before it counts as accepted; it is answered once; what a crash
+//! left open is gone on with at the next start, and no tool is run a second time.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use sdk::{Failure, FailureKind, LlmApi};
+use tokio::sync::{Notify, broadcast, mpsc};
+
+use crate::ports::{
+    Answered, Clock, GraphMemory, Inbox, Input, LlmSource, NewInput, Schedules, Surroundings, TextMemory, TurnLog, Undo,
+};
+use crate::registry::Tools;
+use crate::stages::Stages;
+use crate::turn::{Event, Limits, Turn};
+
+mod asking;
+mod builtin;
+mod calling;
+mod clockwork;
+mod events;
+mod session;
+mod turning;
+
+pub use events::AgentEvent;
+use session::{Command, Session};
+
+/// Limit: inputs of one session that wait for their turn.
+pub const SESSION_WAITING_MAX: usize = 64;
+/// Limit: sessions with something going on at once.
+pub const SESSIONS_MAX: usize = 1000;
+/// Limit: events that a slow listener may lag behind; then it misses some, and is told so.
+pub const EVENTS_MAX: usize = 4096;
+
+/// All that the agent is given.
+#[derive(Clone)]
+pub struct Ports {
+    pub source: Arc<dyn LlmSource>,
+    pub llm: Arc<dyn LlmApi>,
+    pub inbox: Arc<dyn Inbox>,
+    pub turns: Arc<dyn TurnLog>,
+    pub schedules: Arc<dyn Schedules>,
+    pub graph: Arc<dyn GraphMemory>,
+    pub text: Arc<dyn TextMemory>,
+    pub clock: Arc<dyn Clock>,
+    pub surroundings: Arc<dyn Surroundings>,
+    pub undo: Arc<dyn Undo>,
+    /// Somebody added or cancelled a schedule.
+    pub rescheduled: Arc<Notify>,
+}
+
+/// Cheap to clone; the last clone that goes ends nothing, [`Agent::close`] does.
+#[derive(Clone)]
+pub struct Agent(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub ports: Ports,
+    pub tools: Tools,
+    pub stages: Stages,
+    pub limits: ArcSwap<Limits>,
+    events: broadcast::Sender<AgentEvent>,
+    sessions: Mutex<HashMap<String, mpsc::Sender<Command>>>,
+    tasks: Mutex<tokio::task::JoinSet<()>>,
+    closed: AtomicBool,
+}
+
+impl Agent {
+    /// The agent, with nothing going on yet: register tools and stages, then [`Agent::run`].
+    pub fn new(ports: Ports, limits: Limits) -> Result<Self, Failure> {
+        let agent = Self(Arc::new(Inner {
+            ports,
+            tools: Tools::default(),
+            stages: Stages::default(),
+            limits: ArcSwap::from_pointee(limits),
+            events: broadcast::channel(EVENTS_MAX).0,
+            sessions: Mutex::default(),
+            tasks: Mutex::default(),
+            closed: AtomicBool::new(false),
+        }));
+        builtin::register(&agent)?;
+        Ok(agent)
+    }
+
+    /// Goes on with what was left open, and starts the schedules.
+    pub async fn run(&self) -> Result<(), Failure> {
+        let inner = &self.0;
+        let mut taken = BTreeSet::new();
+        for stored in inner.ports.turns.open().await? {
+            let mut turn = Turn::default();
+            let now = inner.ports.clock.now_ms();
+            let events = stored.events.into_iter().filter_map(|event| serde_json::from_value::<Event>(event).ok());
+            events.for_each(|event| drop(turn.apply(event, now)));
+            if turn.id.is_empty() || turn.is_over() {
+                continue;
+            }
+            taken.extend(turn.inputs.iter().copied());
+            let session = turn.session.clone();
+            self.send(&session, Command::Resume(Box::new(turn)))?;
+        }
+        for input in inner.ports.inbox.pending().await? {
+            if !taken.contains(&input.id) {
+                let session = input.new.session.clone();
+                self.send(&session, Command::Input(Box::new(input)))?;
+            }
+        }
+        let agent = self.clone();
+        self.spawn(async move { clockwork::run(&agent).await });
+        Ok(())
+    }
+
+    /// Accepts an input: it is on the disk when this returns its id. One that was accepted before, by its
+    /// `client_id`, is not accepted again and gives the same id.
+    pub async fn put(&self, mut input: NewInput) -> Result<i64, Failure> {
+        if self.0.closed.load(Ordering::SeqCst) {
+            return Err(Failure::new(FailureKind::Unavailable, "the agent is shutting down; send it again later"));
+        }
+        if input.text.trim().is_empty() {
+            return Err(Failure::invalid("the message is empty"));
+        }
+        if input.session.is_empty() {
+            "main".clone_into(&mut input.session);
+        }
+        if input.at_ms == 0 {
+            input.at_ms = self.0.ports.clock.now_ms();
+        }
+        let (id, known) = self.0.ports.inbox.put(input.clone()).await?;
+        if !known {
+            let session = input.session.clone();
+            self.send(&session, Command::Input(Box::new(Input { id, new: input })))?;
+        }
+        Ok(id)
+    }
+
+    /// The answer to an input, when there is one.
+    pub async fn answer(&self, input: i64) -> Result<Answered, Failure> {
+        let mut events = self.subscribe();
+        loop {
+            if let Some(answered) = self.0.ports.inbox.answer_of(input).await? {
+                return Ok(answered);
+            }
+            loop {
+                match events.recv().await {
+                    Ok(AgentEvent::TurnEnded { answered, .. }) if answered.inputs.contains(&input) => {
+                        return Ok(*answered);
+                    }
+                    Ok(_) => {}
+                    Err(broadcast::error::RecvError::Lagged(_)) => break,
+                    Err(broadcast::error::RecvError::Closed) => {
+                        return Err(Failure::new(FailureKind::Unavailable, "the agent has ended"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the turn that runs in this session; false where none does.
+    pub fn stop(&self, session: &str) -> bool {
+        let sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(session).is_some_and(|sender| sender.try_send(Command::Stop).is_ok())
+    }
+
+    pub fn subscribe(&self) -> broadcast::Receiver<AgentEvent> {
+        self.0.events.subscribe()
+    }
+
+    pub fn tools(&self) -> &Tools {
+        &self.0.tools
+    }
+
+    pub fn stages(&self) -> &Stages {
+        &self.0.stages
+    }
+
+    pub fn ports(&self) -> &Ports {
+        &self.0.ports
+    }
+
+    pub fn set_limits(&self, limits: Limits) {
+        self.0.limits.store(Arc::new(limits));
+    }
+
+    /// Everything of a plugin leaves: its tools and its handlers.
+    pub fn remove_owner(&self, owner: &str) {
+        self.0.tools.remove(owner);
+        self.0.stages.remove(owner);
+    }
+
+    /// Ends all that runs. What was not answered is gone on with at the next start.
+    pub async fn close(&self) {
+        self.0.closed.store(true, Ordering::SeqCst);
+        let mut tasks = std::mem::take(&mut *self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        tasks.shutdown().await;
+    }
+
+    pub(crate) fn tell(&self, event: AgentEvent) {
+        // Nobody may be listening, and that is fine.
+        let _heard = self.0.events.send(event);
+    }
+
+    fn send(&self, session: &str, command: Command) -> Result<(), Failure> {
+        let mut sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = || {
+            Failure::new(
+                FailureKind::Full,
+                "too much is waiting in this conversation; it is kept, and answered after the next start at latest",
+            )
+        };
+        if let Some(sender) = sessions.get(session) {
+            return sender.try_send(command).map_err(|_| full());
+        }
+        if sessions.len() >= SESSIONS_MAX {
+            return Err(full());
+        }
+        let (sender, receiver) = mpsc::channel(SESSION_WAITING_MAX);
+        sender.try_send(command).map_err(|_| full())?;
+        sessions.insert(session.to_owned(), sender);
+        let task = Session::new(self.clone(), session.to_owned(), receiver);
+        self.spawn(task.run());
+        Ok(())
+    }
+
+    /// Gives the place of an idle session free; false where something came in meanwhile.
+    fn leave(&self, session: &str, receiver: &mpsc::Receiver<Command>) -> bool {
+        let mut sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !receiver.is_empty() {
+            return false;
+        }
+        sessions.remove(session);
+        true
+    }
+
+    /// Work that ends with the agent.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+}
+
+/// How long a session without a message keeps its task.
+const IDLE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests;

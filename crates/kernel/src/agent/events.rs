@@ -1,0 +1,87 @@
+//! What goes on, for consoles, channels and logs. Start at [`AgentEvent`]. Invariant: events tell what
+//! happened and decide nothing; whoever misses some finds the outcome in the store.
+
+use sdk::{Stage, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use crate::ports::{Answered, Usage};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AgentEvent {
+    TurnStarted {
+        session: String,
+        turn: String,
+        channel: String,
+        text: String,
+    },
+    /// Part of what the model says.
+    TextDelta {
+        session: String,
+        turn: String,
+        text: String,
+    },
+    ReasoningDelta {
+        session: String,
+        turn: String,
+        text: String,
+    },
+    /// What was said in this answer so far does not hold: it was cut off or interrupted.
+    TextRetracted {
+        session: String,
+        turn: String,
+    },
+    /// One answer of the model is whole.
+    MessageEnded {
+        session: String,
+        turn: String,
+        text: String,
+        usage: Usage,
+    },
+    ToolStarted {
+        session: String,
+        turn: String,
+        call: ToolCall,
+    },
+    ToolEnded {
+        session: String,
+        turn: String,
+        result: ToolResult,
+    },
+    /// Another message joined this turn.
+    Interrupted {
+        session: String,
+        turn: String,
+        text: String,
+    },
+    /// A handler or a store did not do its part; the turn goes on.
+    Problem {
+        session: String,
+        turn: String,
+        owner: String,
+        stage: Option<Stage>,
+        message: String,
+    },
+    TurnEnded {
+        session: String,
+        turn: String,
+        answered: Box<Answered>,
+    },
+}
+
+impl AgentEvent {
+    pub fn session(&self) -> &str {
+        match self {
+            AgentEvent::TurnStarted { session, .. }
+            | AgentEvent::TextDelta { session, .. }
+            | AgentEvent::ReasoningDelta { session, .. }
+            | AgentEvent::TextRetracted { session, .. }
+            | AgentEvent::MessageEnded { session, .. }
+            | AgentEvent::ToolStarted { session, .. }
+            | AgentEvent::ToolEnded { session, .. }
+            | AgentEvent::Interrupted { session, .. }
+            | AgentEvent::Problem { session, .. }
+            | AgentEvent::TurnEnded { session, .. } => session,
+        }
+    }
+}

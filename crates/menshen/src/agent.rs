@@ -1,0 +1,15 @@
+//! The agent of a household: the kernel joined with the house, the store and the language models.
+//!
+//! Start at [`Household::open`]. Invariant: nothing is decided here; each adapter only passes on.
+
+mod built_in;
+mod clock;
+mod house;
+mod household;
+mod surroundings;
+
+pub use built_in::BuiltIn;
+pub use clock::LocalClock;
+pub use house::{HouseUndo, register_house};
+pub use household::{Household, HouseholdError, Models, Parts};
+pub use surroundings::HouseSurroundings;

@@ -1,0 +1,90 @@
+//! What the agent knows before anybody speaks: AGENTS.md, an index of the house, its state. Start at
+//! [`HouseSurroundings`]. Invariant: nothing here waits for the house; what is not known is not told.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use decide::gate::Language;
+use kernel::ports::Surroundings;
+use mcp::Desk;
+use mcp::tools::overview::overview;
+use serde_json::Value;
+
+/// Limit: characters of the index of the house in front of a model; of a larger house it names rooms only.
+pub const INDEX_CHARS_MAX: usize = 4_000;
+/// Limit: bytes of AGENTS.md that are read.
+pub const PERSONA_BYTES_MAX: u64 = 256 * 1024;
+
+/// The text, and what the file was like when it was read: its time and its bytes.
+#[derive(Default)]
+struct Read {
+    stamp: Option<(SystemTime, u64)>,
+    text: Arc<str>,
+}
+
+pub struct HouseSurroundings {
+    desk: Desk,
+    persona: PathBuf,
+    read: Mutex<Read>,
+}
+
+impl HouseSurroundings {
+    /// `persona`: the household's AGENTS.md, which need not be there.
+    pub fn new(desk: Desk, persona: &Path) -> Self {
+        Self { desk, persona: persona.to_owned(), read: Mutex::default() }
+    }
+}
+
+impl Surroundings for HouseSurroundings {
+    /// Read again when the file has changed, so that an edit is in force at the next turn.
+    fn persona(&self) -> Arc<str> {
+        let stamp = std::fs::metadata(&self.persona).and_then(|data| Ok((data.modified()?, data.len()))).ok();
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.stamp != stamp {
+            let small = stamp.is_some_and(|(_, bytes)| bytes <= PERSONA_BYTES_MAX);
+            let text = if small { std::fs::read(&self.persona).unwrap_or_default() } else { vec![] };
+            *read = Read { stamp, text: String::from_utf8_lossy(&text).into() };
+        }
+        read.text.clone()
+    }
+
+    fn house(&self, language: &str) -> String {
+        let house = self.desk.connection.house();
+        if !house.readiness.states {
+            return String::new();
+        }
+        let mut desk = self.desk.settled();
+        desk.language = if language == "zh" { Language::Chinese } else { Language::English };
+        let overview = overview(&desk.view(&house));
+        let mut lines = Vec::new();
+        for room in overview["rooms"].as_array().into_iter().flatten() {
+            lines.push(room_line(room));
+        }
+        let text = lines.join("\n");
+        if text.chars().count() <= INDEX_CHARS_MAX {
+            return text;
+        }
+        let names: Vec<&str> =
+            overview["rooms"].as_array().into_iter().flatten().filter_map(|room| room["name"].as_str()).collect();
+        names.join(", ").chars().take(INDEX_CHARS_MAX).collect()
+    }
+
+    fn state(&self, language: &str) -> String {
+        let readiness = &self.desk.connection.house().readiness;
+        let zh = language == "zh";
+        match (readiness.connected, readiness.states) {
+            (true, true) => String::new(),
+            (_, true) if zh => "连不上 Home Assistant，下面的状态是旧的".to_owned(),
+            (_, true) => "Home Assistant cannot be reached; all states are old".to_owned(),
+            _ if zh => "连不上 Home Assistant，不知道任何状态".to_owned(),
+            _ => "Home Assistant cannot be reached; no state is known".to_owned(),
+        }
+    }
+}
+
+/// A room with the number of its things: their names come by list_entities.
+fn room_line(room: &Value) -> String {
+    let text = |key: &str| room[key].as_str().unwrap_or_default();
+    format!("- {} (area_id {}): {} entities", text("name"), text("area_id"), room["entities"])
+}

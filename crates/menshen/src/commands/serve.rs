@@ -1,0 +1,52 @@
+//! `menshen serve`: the agent running for good. Start at [`ServeCommand::run`]. Invariant: what it accepted
+//! is answered, over a stop and a crash too.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::say;
+use super::serving::{Place, Serving};
+use super::socket;
+use crate::config::Options;
+
+/// Run your household's agent for good: schedules, memory, conversations; `menshen chat` joins it.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  menshen serve\n  MENSHEN_LOG=info menshen serve\n\nCtrl-C or SIGTERM ends it; what was accepted and not answered is gone on with at the next start."
+)]
+pub struct ServeCommand {
+    #[command(flatten)]
+    place: Place,
+}
+
+impl ServeCommand {
+    pub async fn run(self, options: &Options) -> Result<ExitCode> {
+        let serving = Serving::start(options, &self.place).await?;
+        let path = socket::path_in(&serving.data);
+        let folder = serving.data.display();
+        let english = format!("Serving the household in {folder}; `menshen chat` joins it. Ctrl-C ends.");
+        let chinese = format!("正在为 {folder} 中的家服务；用 `menshen chat` 加入。Ctrl-C 结束。");
+        eprintln!("{}", say(serving.language, &english, &chinese));
+        let agent = serving.household.agent.clone();
+        let ended = tokio::select! {
+            ended = socket::serve(agent, &path) => ended,
+            ended = asked_to_end() => ended,
+        };
+        serving.close().await;
+        // Left lying it would only be in the way; the next start replaces it.
+        let _gone = std::fs::remove_file(&path);
+        ended?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn asked_to_end() -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate()).context("signals cannot be heard")?;
+    tokio::select! {
+        ended = tokio::signal::ctrl_c() => ended.context("signals cannot be heard"),
+        _ = terminate.recv() => Ok(()),
+    }
+}

@@ -1,0 +1,137 @@
+//! One household's agent, started from the configuration: what `chat` and `serve` share. Start at
+//! [`Serving::start`]. Invariant: a store that another process holds is not opened a second time.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use decide::gate::Language;
+use home::Connection;
+use kernel::ports::{Clock, LlmSource};
+use kernel::settings::{CORE, Layers};
+use llm::{Pace, Source, Sources};
+use mcp::{Desk, SharedPolicy};
+use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
+use store::{Options as StoreOptions, Store, StoreError};
+
+use crate::config::{Config, Disposable, Options, data_folder};
+
+/// A house that is there answers within this time; without it the agent starts all the same.
+const HOUSE_WAIT: Duration = Duration::from_secs(8);
+
+/// Whose household, and where it is kept.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Place {
+    #[command(flatten)]
+    pub which: Disposable,
+    /// Folder of the household: memory, conversations, AGENTS.md [default: ~/.local/share/menshen/household]
+    #[arg(long, env = "MENSHEN_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+}
+
+pub struct Serving {
+    pub household: Household,
+    pub language: Language,
+    pub data: PathBuf,
+    connection: Connection,
+}
+
+impl Serving {
+    pub async fn start(options: &Options, place: &Place) -> Result<Self> {
+        let config = Config::for_house(options, &place.which)?;
+        if let Some(broken) = &config.broken {
+            bail!("{broken}");
+        }
+        let data = folder(place, &config);
+        let store = Store::open(&data, &StoreOptions::default())?;
+        let connection = Connection::start(config.settings.clone());
+        // Without a house the agent still talks, and says why it can do nothing there.
+        if let Err(error) = connection.ready(HOUSE_WAIT).await {
+            eprintln!("menshen: {}", error.message(config.language));
+        }
+        let policy = SharedPolicy::new(config.policy.clone());
+        let desk = Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), Arc::default());
+        let models = models(&config, &desk)?;
+        let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
+        let household = Household::open(Parts {
+            desk,
+            store,
+            models,
+            persona,
+            layers: layers(&config),
+            hosts: config.hosts.clone(),
+            house_addresses: config.settings.url.clone().into_iter().collect(),
+        })
+        .await?;
+        household.run().await.context("what the last run left open cannot be read")?;
+        Ok(Self { household, language: config.language, data, connection })
+    }
+
+    /// Ends in order: what is written is on the disk.
+    pub async fn close(self) {
+        self.household.agent.close().await;
+        self.connection.close().await;
+    }
+}
+
+/// The person's language, and the household's folder.
+pub fn language_and_folder(options: &Options, place: &Place) -> Result<(Language, PathBuf)> {
+    let config = Config::for_house(options, &place.which)?;
+    Ok((config.language, folder(place, &config)))
+}
+
+/// Another process has this household's store.
+pub fn in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
+}
+
+/// What the file says of settings that can also be set while the program runs.
+fn layers(config: &Config) -> Layers {
+    let budget = |(key, value): (&String, &toml::Value)| {
+        let number = value.as_integer()?;
+        Some(((CORE.to_owned(), format!("budgets.{key}")), number.into()))
+    };
+    Layers { file: config.budgets.iter().filter_map(budget).collect(), ..Layers::default() }
+}
+
+fn folder(place: &Place, config: &Config) -> PathBuf {
+    let own = || match &place.which.disposable {
+        Some(name) => data_folder().join(format!("try-{name}")),
+        None => config.data.clone().unwrap_or_else(|| data_folder().join("household")),
+    };
+    place.data.clone().unwrap_or_else(own)
+}
+
+/// The configured models in the order of their priority, and the built-in source after them.
+fn models(config: &Config, desk: &Desk) -> Result<Option<menshen::agent::Models>> {
+    if config.sources.is_empty() {
+        return Ok(None);
+    }
+    let mut configured = config.sources.clone();
+    configured.sort_by_key(|source| std::cmp::Reverse(source.priority));
+    let mut sources: Vec<Arc<dyn LlmSource>> = Vec::new();
+    for source in &configured {
+        sources.push(Arc::new(Source::new(source)?));
+    }
+    sources.push(Arc::new(BuiltIn::new(desk.clone(), false)));
+    let sources = Arc::new(Sources::new(sources, pace()));
+    Ok(Some((sources.clone(), sources)))
+}
+
+fn pace() -> Pace {
+    let clock = LocalClock::new("UTC");
+    let now_ms = Arc::new(move || clock.now_ms());
+    // Enough chance to spread households over half a second.
+    let chance = || (RandomState::new().hash_one(0) >> 11) as f64 / (1_u64 << 53) as f64;
+    Pace { now_ms, chance: Arc::new(chance) }
+}
+
+/// The built-in source says so in these words.
+pub fn not_understood(reply: &str) -> bool {
+    ["Not understood; nothing was done", "没有听懂，没有执行任何操作", "Several things fit", "有多个符合"]
+        .iter()
+        .any(|start| reply.starts_with(start))
+}

@@ -1,0 +1,57 @@
+//! One process at a time writes. Start at [`Lock::take`]. Invariant: the lock ends with the process that
+//! holds it, however that ends; what is written in the file only tells people who it is.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+
+use super::Folder;
+use crate::error::StoreError;
+
+pub(crate) struct Lock {
+    file: File,
+    /// The process before this one did not close the store: it was killed, or the power failed.
+    pub(super) left_open: bool,
+}
+
+impl Lock {
+    pub(crate) fn take(folder: &Folder) -> Result<Self, StoreError> {
+        let path = folder.lock();
+        let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path);
+        let mut file = opened.map_err(|error| StoreError::file(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let pid = read_number(&mut file).unwrap_or_else(|| "unknown".into());
+                return Err(StoreError::InUse { folder: folder.root().to_path_buf(), pid });
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::file(&path, error)),
+        }
+        let left_open = read_number(&mut file).is_some();
+        let written = write_number(&mut file);
+        written.map_err(|error| StoreError::file(&path, error))?;
+        Ok(Self { file, left_open })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A lock file without a number is that of a store that was closed well.
+        let _ = self.file.set_len(0);
+    }
+}
+
+fn read_number(file: &mut File) -> Option<String> {
+    let mut number = String::new();
+    file.read_to_string(&mut number).ok()?;
+    let number = number.trim().to_owned();
+    (!number.is_empty()).then_some(number)
+}
+
+/// Synced: after a loss of power it has to be there.
+fn write_number(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{}", std::process::id())?;
+    file.sync_all()
+}

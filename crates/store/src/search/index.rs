@@ -1,0 +1,97 @@
+//! Putting texts into an index and taking them out. Start at [`Corpus::put`]. Invariant: the counts of
+//! words move in the same transaction as the texts.
+
+use decide::text::pinyin_spellings;
+use rusqlite::{Connection, params};
+
+use super::{Corpus, Text};
+use crate::error::StoreError;
+
+/// A word that is read in more ways is found by the first of them.
+const SPELLINGS_MAX: usize = 4;
+
+impl Corpus {
+    /// `id` is the caller's; it must not be in the index.
+    pub fn put(self, connection: &Connection, id: i64, text: &Text) -> Result<(), StoreError> {
+        let sql = format!("INSERT INTO {} (rowid, words, characters) VALUES (?1, ?2, ?3)", self.table());
+        let mut insert = connection.prepare_cached(&sql)?;
+        insert.execute(params![id, text.words_joined(), text.characters_joined()])?;
+        let mut count = connection.prepare_cached(
+            "INSERT INTO search_terms (corpus, term, texts) VALUES (?1, ?2, 1)
+             ON CONFLICT (corpus, term) DO UPDATE SET texts = texts + 1 RETURNING texts",
+        )?;
+        for term in text.terms() {
+            let texts: i64 = count.query_row(params![self.number(), term], |row| row.get(0))?;
+            if texts == 1 {
+                spell(connection, term)?;
+            }
+        }
+        count.query_row(params![self.number(), ""], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// `text` is what was put in.
+    pub fn take_out(self, connection: &Connection, id: i64, text: &Text) -> Result<(), StoreError> {
+        connection.prepare_cached(&format!("DELETE FROM {} WHERE rowid = ?1", self.table()))?.execute([id])?;
+        let mut count = connection
+            .prepare_cached("UPDATE search_terms SET texts = max(texts - 1, 0) WHERE corpus = ?1 AND term = ?2")?;
+        for term in text.terms() {
+            count.execute(params![self.number(), term])?;
+        }
+        count.execute(params![self.number(), ""])?;
+        connection
+            .prepare_cached("DELETE FROM search_vectors WHERE corpus = ?1 AND text = ?2")?
+            .execute([self.number(), id])?;
+        Ok(())
+    }
+
+    /// Empties the index, before all is put in anew.
+    pub fn clear(self, connection: &Connection) -> Result<(), StoreError> {
+        let table = self.table();
+        connection.execute_batch(&format!("INSERT INTO {table} ({table}) VALUES ('delete-all')"))?;
+        connection.execute("DELETE FROM search_terms WHERE corpus = ?1", [self.number()])?;
+        connection.execute("DELETE FROM search_vectors WHERE corpus = ?1", [self.number()])?;
+        Ok(())
+    }
+
+    pub fn texts(self, connection: &Connection) -> Result<u64, StoreError> {
+        self.count(connection, "")
+    }
+
+    /// In how many texts this word stands.
+    pub(super) fn count(self, connection: &Connection, term: &str) -> Result<u64, StoreError> {
+        let mut select = connection.prepare_cached("SELECT texts FROM search_terms WHERE corpus = ?1 AND term = ?2")?;
+        let mut rows = select.query(params![self.number(), term])?;
+        let texts: i64 = match rows.next()? {
+            Some(row) => row.get(0)?,
+            None => 0,
+        };
+        Ok(u64::try_from(texts).unwrap_or(0))
+    }
+}
+
+fn spell(connection: &Connection, term: &str) -> Result<(), StoreError> {
+    if term.is_ascii() || term.chars().count() < 2 {
+        return Ok(());
+    }
+    spell_name(connection, term)
+}
+
+/// As every word of at least two characters, but for names: 宝 is called Bao.
+pub fn spell_name(connection: &Connection, term: &str) -> Result<(), StoreError> {
+    let mut insert =
+        connection.prepare_cached("INSERT OR IGNORE INTO search_spellings (spelling, term) VALUES (?1, ?2)")?;
+    for spelling in pinyin_spellings(term).into_iter().take(SPELLINGS_MAX) {
+        insert.execute([spelling.as_str(), term])?;
+    }
+    Ok(())
+}
+
+/// Words that are in some index and spelled so.
+pub(super) fn spelled(connection: &Connection, spelling: &str) -> Result<Vec<String>, StoreError> {
+    /// Most words that one spelling stands for; homophones beyond them are not looked at.
+    const WORDS_MAX: i64 = 16;
+    let mut select = connection.prepare_cached("SELECT term FROM search_spellings WHERE spelling = ?1 LIMIT ?2")?;
+    let rows = select.query_map(params![spelling, WORDS_MAX], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
