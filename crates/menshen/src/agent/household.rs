@@ -70,6 +70,7 @@ pub struct Household {
     documents: DocumentMemory,
     graph: Graph,
     knowledge: KnowledgeFolder,
+    dictionary: Dictionary,
     foreign: Vec<Foreign>,
 }
 
@@ -185,7 +186,7 @@ impl Household {
         let marks = HouseMarks { addresses: Arc::new(move || marks.clone()) };
         let foreign =
             foreign.into_iter().map(|server| Foreign::start(server, marks.clone(), classes.clone())).collect();
-        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, foreign })
+        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, dictionary, foreign })
     }
 
     /// Goes on with what was left open, and begins what goes on beside: budgets follow the settings, the
@@ -205,6 +206,8 @@ impl Household {
             std::future::pending::<()>().await;
         });
         self.agent.spawn(beside::promote(self.documents.clone(), self.graph.clone(), self.agent.ports().clock.clone()));
+        let names = beside::learn_names(self.desk.connection.clone(), self.graph.clone(), self.dictionary.clone());
+        self.agent.spawn(names);
         for server in std::mem::take(&mut self.foreign) {
             self.agent.spawn(beside::offer(self.agent.clone(), server));
         }
