@@ -14,7 +14,7 @@ use super::arguments::{Arguments, Tool, definition, handled, say};
 use crate::ports::{Clock, Fact, GraphMemory, RecallQuery, RecalledFact, TextMemory, TextQuery};
 
 /// Limit: facts in one call of `memory_commit`.
-pub const FACTS_MAX: usize = 50;
+pub const COMMIT_FACTS_MAX: usize = 50;
 const NAME_CHARS_MAX: usize = 200;
 const SENTENCE_CHARS_MAX: usize = 500;
 const DEPTH_MAX: u64 = 4;
@@ -79,7 +79,7 @@ fn writing(desk: &MemoryDesk) -> Vec<Tool> {
         "Remember facts that will still matter later, as short subject, relation, object.",
         json!({"facts": {
             "type": "array",
-            "maxItems": FACTS_MAX,
+            "maxItems": COMMIT_FACTS_MAX,
             "items": {
                 "type": "object",
                 "properties": {
@@ -205,12 +205,12 @@ impl MemoryDesk {
             }
             _ => Vec::new(),
         };
-        if given.is_empty() || given.len() > FACTS_MAX {
-            arguments.wrong("facts", format!("must hold 1 to {FACTS_MAX} facts"));
+        if given.is_empty() || given.len() > COMMIT_FACTS_MAX {
+            arguments.wrong("facts", format!("must hold 1 to {COMMIT_FACTS_MAX} facts"));
         }
         let now_ms = self.clock.now_ms();
         let mut facts = Vec::new();
-        for (number, fields) in given.into_iter().take(FACTS_MAX).enumerate() {
+        for (number, fields) in given.into_iter().take(COMMIT_FACTS_MAX).enumerate() {
             let mut fields = Arguments::new(fields);
             let triple = Triple {
                 subject: fields.needed_line("subject", NAME_CHARS_MAX),
