@@ -11,7 +11,7 @@ mod household;
 #[path = "memory/seed.rs"]
 mod seed;
 
-use asked::{Counts, Kind, Method};
+use asked::{Counts, Kind};
 
 /// What both halves must reach.
 fn floors(ours: &Counts, seed: &[(&str, Counts)]) {

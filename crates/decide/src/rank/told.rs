@@ -269,6 +269,8 @@ pub fn fit(needs: &[Need], told: &Told) -> Fit {
 const SURE_MIN: f64 = 0.52;
 /// Inside a named span of time there is less to mix it up with.
 const SPAN_COVERAGE_MIN: f64 = 0.15;
+/// Half of what is asked for, at least.
+const PASSAGE_COVERAGE_MIN: f64 = 0.5;
 
 impl Fit {
     /// Whether it says something else than what was asked for, however well the rest fits: about somebody
@@ -301,9 +303,19 @@ impl Fit {
         1.0 / (1.0 + (-sum).exp())
     }
 
-    /// Whether this may stand as an answer. In a span of time that the question names, less is enough.
-    pub fn is_answer(&self, in_span: bool) -> bool {
-        if in_span { self.coverage >= SPAN_COVERAGE_MIN } else { !self.is_beside() && self.sureness() >= SURE_MIN }
+    /// Whether this may stand as an answer.
+    pub fn is_answer(&self) -> bool {
+        !self.is_beside() && self.sureness() >= SURE_MIN
+    }
+
+    /// The same where the question names a span of time, outside of which nothing is looked at.
+    pub fn is_of_span(&self) -> bool {
+        self.coverage >= SPAN_COVERAGE_MIN
+    }
+
+    /// Whether a passage of a longer text, which tells more than one thing, has what was asked for.
+    pub fn is_passage(&self) -> bool {
+        self.coverage >= PASSAGE_COVERAGE_MIN && self.missing_name == 0.0 && !self.exact_missing
     }
 
     /// The score by which hits are ordered, 0 to 1; weights from the same place.

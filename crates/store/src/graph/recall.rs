@@ -10,7 +10,7 @@ use super::Graph;
 use super::rows::{Row, Span, alive, entity_row};
 use super::walk::walk;
 use crate::StoreError;
-use crate::search::{Corpus, Dictionary, Found};
+use crate::search::{Corpus, Dictionary, Found, Strictness};
 
 /// Facts given back where nobody says how many.
 const COUNT: usize = 20;
@@ -64,8 +64,9 @@ fn search(
     span: Span,
     rows: &mut Vec<Row>,
 ) -> Result<Vec<Found>, StoreError> {
+    let strictness = if span.is_whole() { Strictness::Fact } else { Strictness::Span };
     let asked = Corpus::Facts.ask(connection, dictionary, question)?;
-    let found = Corpus::Facts.find(connection, dictionary, &asked, !span.is_whole(), |ids| {
+    let found = Corpus::Facts.find(connection, dictionary, &asked, strictness, |ids| {
         let mut sources = Vec::new();
         for &id in ids {
             if let Some(row) = alive(connection, id, span)?.filter(|row| span.holds(row.told_at_ms)) {

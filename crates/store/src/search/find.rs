@@ -54,6 +54,17 @@ pub struct Found {
     pub fit: Fit,
 }
 
+/// When something may stand as an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Short facts, many of them alike.
+    Fact,
+    /// Facts of a span of time that the question names: most others are left out already.
+    Span,
+    /// Passages of longer texts.
+    Passage,
+}
+
 impl Corpus {
     /// Reads a question against what this corpus has: how rare each thing is, and how else it is written.
     pub fn ask(self, connection: &Connection, dictionary: &Dictionary, question: &str) -> Result<Asked, StoreError> {
@@ -133,19 +144,23 @@ impl Corpus {
     }
 
     /// Texts that answer, best first. `sources` gives the texts of the ids that still are there; where the
-    /// question names a span of time (`picky`), it leaves many out, and more ids are brought.
+    /// question names a span of time, it leaves many out, and more ids are brought.
     pub fn find(
         self,
         connection: &Connection,
         dictionary: &Dictionary,
         asked: &Asked,
-        picky: bool,
+        strictness: Strictness,
         sources: impl FnOnce(&[i64]) -> Result<Vec<Source>, StoreError>,
     ) -> Result<Vec<Found>, StoreError> {
-        let ids = self.candidates(connection, asked, if picky { PICKED_FROM_MAX } else { CANDIDATES_MAX })?;
+        let ids = self.candidates(
+            connection,
+            asked,
+            if strictness == Strictness::Span { PICKED_FROM_MAX } else { CANDIDATES_MAX },
+        )?;
         let mut sources = sources(&ids)?;
         sources.truncate(CANDIDATES_MAX);
-        Ok(order(dictionary, asked, &sources, picky))
+        Ok(order(dictionary, asked, &sources, strictness))
     }
 }
 
@@ -199,17 +214,27 @@ fn is_name(connection: &Connection, need: &Need) -> Result<bool, StoreError> {
 
 /// Compares texts with a question, best first. None where the best of them is no answer; those that are
 /// far behind it stay out.
-fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], in_span: bool) -> Vec<Found> {
+fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], strictness: Strictness) -> Vec<Found> {
     let mut found: Vec<(Found, i64)> = sources
         .iter()
         .map(|source| {
             let fit = compare(dictionary, asked, source);
             (Found { id: source.id, score: fit.score(), fit }, source.at_ms)
         })
-        .filter(|(found, _)| in_span || !found.fit.is_beside())
+        .filter(|(found, _)| match strictness {
+            Strictness::Fact => !found.fit.is_beside(),
+            Strictness::Span => true,
+            Strictness::Passage => found.fit.is_passage(),
+        })
         .collect();
     found.sort_by(|(a, at), (b, bt)| b.score.total_cmp(&a.score).then(bt.cmp(at)).then(b.id.cmp(&a.id)));
-    let Some((best, _)) = found.first().filter(|(best, _)| best.fit.is_answer(in_span)) else { return Vec::new() };
+    let Some((best, _)) = found.first().filter(|(best, _)| match strictness {
+        Strictness::Fact => best.fit.is_answer(),
+        Strictness::Span => best.fit.is_of_span(),
+        Strictness::Passage => true,
+    }) else {
+        return Vec::new();
+    };
     let least = best.score * BEHIND_MAX;
     found.into_iter().map(|(found, _)| found).take_while(|found| found.score >= least).collect()
 }
