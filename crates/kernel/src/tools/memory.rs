@@ -1,6 +1,6 @@
 //! The graph of facts and the log of what was said, for a model. Start at [`memory_tools`]. Invariants:
-//! every fact comes with who told it and when; a hard deletion is a rehearsal unless asked for twice, and is
-//! not done in a turn that has read what strangers wrote; what is not known is said not to be known.
+//! every fact comes with who told it and when; a hard deletion is a rehearsal unless asked for twice, and after
+//! text of others was read goes no further than what the person named; what is not known is said not to be known.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -260,10 +260,12 @@ impl MemoryDesk {
         let hard = arguments.line("mode", 10).is_some_and(|mode| mode == "hard");
         let dry_run = arguments.flag("dry_run", hard);
         arguments.done()?;
-        if hard && !dry_run && scope.tainted {
+        let said = scope.said.to_lowercase();
+        let named = criteria.values().all(|value| said.contains(&value.to_lowercase()));
+        if hard && !dry_run && scope.tainted && !named {
             return Err(Failure::new(
                 FailureKind::Forbidden,
-                "a hard deletion is not done in a turn that has read text from outside: use soft, which can be undone, or ask again in a new turn. Nothing was deleted.",
+                "for good only that is deleted which the person named word for word in this message: ask for it, or use soft, which can be undone. Nothing was deleted.",
             ));
         }
         let mode = if hard { PurgeMode::Hard } else { PurgeMode::Soft };
