@@ -8,7 +8,7 @@ mod house;
 mod household;
 mod surroundings;
 
-pub use built_in::BuiltIn;
+pub use built_in::{BuiltIn, not_done};
 pub use clock::LocalClock;
 pub use house::{HouseUndo, register_house};
 pub use household::{Household, HouseholdError, Models, Parts};

@@ -5,9 +5,9 @@ pub mod chat;
 pub mod check;
 pub mod gate;
 pub mod keep;
+pub mod listening;
 pub mod llm;
 pub mod mcp;
-
 pub mod serve;
 pub mod serving;
 pub mod setup;

@@ -1,6 +1,6 @@
 //! What a household owns, out and in again; what a model may set. Start at the first test.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Reply, ScriptedModel};
 
 use super::super::houses::{TestHouse, each};
@@ -48,21 +48,23 @@ fn what_is_exported_and_imported_is_exported_the_same() {
         assert_eq!(said.code, Some(0), "{said:?}");
         let (first, second) = (std::fs::read_to_string(&file).unwrap(), said.out);
         assert!(first.contains("green tea") && first.contains("叫醒 Anna"), "{first}");
-        assert_eq!(apart_from_head(&first), apart_from_head(&second));
+        same(&first, &second);
         let twice = household.run(&["import", file.to_str().unwrap(), "--data", other]).await;
         assert_eq!(twice.code, Some(1), "a household that is there is not written over: {twice:?}");
     });
 }
 
-/// Without the time at which it was written.
-fn apart_from_head(text: &str) -> Vec<Value> {
-    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for line in &mut lines {
-        if let Some(head) = line.as_object_mut() {
-            head.retain(|name, _| !matches!(name.as_str(), "exported_at" | "exported_at_ms"));
-        }
+/// Line by line, for a short report. After an import replies begin at a number that was never used.
+#[track_caller]
+fn same(one: &str, other: &str) {
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.contains("\"table\":\"outbox\"")).map(str::to_owned).collect()
+    };
+    let (one, other) = (lines(one), lines(other));
+    assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(&other) {
+        assert_eq!(one, other);
     }
-    lines
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn a_backup_of_a_running_household_is_whole() {
         for copy in [folder, unpacked] {
             let said = household.run(&["export", "-", "--data", copy.to_str().unwrap()]).await;
             assert_eq!(said.code, Some(0), "{said:?}");
-            assert_eq!(apart_from_head(&said.out), apart_from_head(&wanted.out), "{}", copy.display());
+            same(&said.out, &wanted.out);
             // And it goes on there.
             model.then(Reply::text("Here too."));
             let said = household.run(&["chat", "--data", copy.to_str().unwrap(), "are you there"]).await;

@@ -78,6 +78,7 @@ fn killed_in_the_middle_of_a_turn_it_answers_once_and_runs_nothing_twice() {
             // What comes after it in the session has the whole turn before it, once.
             let said = household.chat("how often did you do it").await;
             assert_eq!((said.code, said.out.trim()), (Some(0), "Once."), "{protocol:?}: {said:?}");
+            assert_eq!(said.aside.matches("It is on.").count(), 1, "the answer that nobody saw: {said:?}");
             let asked = model.last_asked();
             assert_eq!(asked.said_by("assistant").iter().filter(|text| *text == "It is on.").count(), 1);
             assert_eq!(asked.said_by("user").iter().filter(|text| text.contains("desk lamp on")).count(), 1);
@@ -133,7 +134,8 @@ fn a_timer_fires_once_into_the_conversation_it_was_set_in_over_a_crash_too() {
         // And it is part of that conversation.
         model.then(Reply::text("Any time."));
         let said = household.run(&["chat", "--session", "kitchen", "thank you"]).await;
-        assert_eq!(said.out.trim().lines().last(), Some("Any time."), "{said:?}");
+        assert_eq!(said.out.trim(), "Any time.", "{said:?}");
+        assert_eq!(said.aside.matches("Your tea is ready.").count(), 1, "nobody had seen it: {said:?}");
         assert!(model.last_asked().said_by("assistant").iter().any(|text| text == "Your tea is ready."));
         assert_eq!(serve.end().await, Some(0));
         assert_eq!(model.asked().len(), 4);
@@ -200,7 +202,7 @@ fn what_is_said_during_a_turn_waits_for_its_own() {
         // It is accepted, and not asked before the first is answered.
         until("the inbox has it", async || {
             let said = household.run(&["export", "-"]).await;
-            said.out.contains("\"two\"")
+            said.out.contains("\\\"two\\\"")
         })
         .await;
         assert_eq!(model.asked().len(), 1);

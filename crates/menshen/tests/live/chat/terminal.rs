@@ -19,7 +19,8 @@ pub struct Terminal {
 impl Terminal {
     pub fn start(program: Command) -> Self {
         let program = program.as_std();
-        let mut line = program.get_program().to_str().unwrap().to_owned();
+        // Not as a child of the shell, which would end by itself at a Ctrl-C.
+        let mut line = format!("exec {}", program.get_program().to_str().unwrap());
         for word in program.get_args() {
             line.push_str(&format!(" '{}'", word.to_str().unwrap()));
         }

@@ -26,12 +26,12 @@ const CASES: &[Case] = &[
     Case {
         before: &[("light.turn_on", "light.bedside_lamp", "{\"brightness\":200}")],
         said: "bedside lamp darker",
-        call: ("light", "turn_on", "{\"entity_id\":\"light.bedside_lamp\",\"data\":{\"brightness\":40}}"),
+        call: ("light", "turn_on", "{\"entity_id\":\"light.bedside_lamp\",\"data\":{\"brightness_pct\":40}}"),
         undo: "undo",
         id: "light.bedside_lamp",
         looked_at: "brightness",
         was: "200",
-        becomes: "40",
+        becomes: "102",
         code: 0,
         answer: "Bedside lamp: on",
     },
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
         was: "off",
         becomes: "on",
         code: 0,
-        answer: "台灯: 关",
+        answer: "台灯：关",
     },
     Case {
         before: &[
@@ -166,7 +166,7 @@ fn undo_needs_no_model_and_says_what_it_did() {
 
 fn spoken(case: &Case) -> &'static str {
     match case.id {
-        "light.bedside_lamp" => "set the bedside lamp to brightness 40",
+        "light.bedside_lamp" => "set the bedside lamp to 40%",
         "climate.bedroom_ac" => "set the bedroom air conditioner to 22 degrees",
         _ => case.said,
     }
