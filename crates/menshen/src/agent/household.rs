@@ -140,8 +140,7 @@ impl Household {
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
         let schedules: Arc<dyn Schedules> = Arc::new(Announced(store.schedules(), rescheduled.clone()));
-        let (source, llm): Models =
-            models.unwrap_or_else(|| (Arc::new(BuiltIn::new(desk.clone(), true)), Arc::new(Only)));
+        let (source, llm): Models = models.unwrap_or_else(|| (Arc::new(BuiltIn::alone(desk.clone())), Arc::new(Only)));
         let ports = Ports {
             source,
             llm,
