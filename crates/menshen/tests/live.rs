@@ -11,6 +11,8 @@ mod cases;
 mod changing;
 #[path = "live/client.rs"]
 mod client;
+#[path = "live/crash.rs"]
+mod crash;
 #[path = "live/events.rs"]
 mod events;
 #[path = "live/exhaustion.rs"]
