@@ -121,6 +121,10 @@ async fn said(
         Err(failure) => return write(writing, &Reply::Error(failure.message)).await,
     };
     write(writing, &Reply::Accepted(id)).await?;
+    // Sent again after it was answered: no event tells of that any more.
+    if let Some(answered) = agent.ports().inbox.answer_of(id).await.map_err(|failure| anyhow!(failure.message))? {
+        return write(writing, &Reply::Answered(answered)).await;
+    }
     loop {
         // A line that was begun stays with the reader when its branch is dropped.
         tokio::select! {

@@ -101,7 +101,7 @@ pub fn reply(asked: &Asked) -> Reply {
     let chance = hash(&format!("{}/{called}", job.name));
     let reply = Reply::new().pause(Duration::from_millis(chance % 60));
     if called < job.steps {
-        let together = (1 + usize::from(chance % 4 == 0)).min(job.steps - called);
+        let together = (1 + usize::from(chance.is_multiple_of(4))).min(job.steps - called);
         return (called..called + together).fold(reply, |reply, step| {
             let (name, arguments) = call(&job, step);
             reply.and_call(name, arguments)
@@ -113,7 +113,7 @@ pub fn reply(asked: &Asked) -> Reply {
     });
     let told: Vec<String> = told.collect();
     // Some answers are spoken slowly.
-    let slow = Duration::from_millis(if chance % 3 == 0 { 250 } else { 0 });
+    let slow = Duration::from_millis(if chance.is_multiple_of(3) { 250 } else { 0 });
     reply.say(&format!("told {} ", job.name)).pause(slow).say(&told.join(" ")).pause(slow).say(" over")
 }
 
