@@ -13,6 +13,8 @@ mod changing;
 mod chat;
 #[path = "live/client.rs"]
 mod client;
+#[path = "live/crash.rs"]
+mod crash;
 #[path = "live/events.rs"]
 mod events;
 #[path = "live/exhaustion.rs"]

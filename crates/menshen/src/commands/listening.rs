@@ -52,6 +52,15 @@ impl Listener {
         Ok(id)
     }
 
+    /// The answer to an input that was answered already when it was put in, once more.
+    pub async fn answered(&mut self, input: i64) -> Result<Option<AgentEvent>, Failure> {
+        let Some(answered) = self.agent.ports().inbox.answer_of(input).await? else { return Ok(None) };
+        self.waiting.remove(&input);
+        // Should its event be on its way, it is not told a second time.
+        self.given.insert(answered.turn.clone());
+        Ok(Some(ended(answered)))
+    }
+
     pub fn stop(&self) {
         self.agent.stop(&self.session);
     }

@@ -136,6 +136,14 @@ async fn client(agent: Agent, outbox: Arc<dyn Outbox>, settings: Settings, strea
                         Err(failure) => Reply::Error(failure.message),
                     };
                     write(&mut writing, &reply).await?;
+                    // Sent again after it was answered: no event tells of that any more.
+                    if let Reply::Accepted(id) = reply
+                        && let Some(event) = listener.answered(id).await?
+                    {
+                        let turn = turn_of(&event);
+                        write(&mut writing, &Reply::Event(event)).await?;
+                        listener.seen(&turn).await;
+                    }
                 }
                 Some(Request::Stop) => listener.stop(),
                 Some(Request::Join(_) | Request::Settings(_)) => write(&mut writing, &Reply::Error("one conversation a client".into())).await?,
