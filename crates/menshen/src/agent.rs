@@ -2,6 +2,7 @@
 //!
 //! Start at [`Household::open`]. Invariant: nothing is decided here; each adapter only passes on.
 
+mod beside;
 mod built_in;
 mod clock;
 mod house;

@@ -61,7 +61,7 @@ impl Serving {
             None => None,
         };
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
-        let household = Household::open(Parts {
+        let mut household = Household::open(Parts {
             desk,
             store,
             models,
@@ -70,6 +70,8 @@ impl Serving {
             layers: layers(&config),
             hosts: config.hosts.clone(),
             house_addresses: config.settings.url.clone().into_iter().collect(),
+            foreign: config.foreign.servers(),
+            classes: config.foreign.classes(),
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;
