@@ -234,7 +234,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + WAIT;
     while !holds().await {
         assert!(Instant::now() < deadline, "not within the deadline: {what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await; // deadline of the loop around it
     }
 }
 
