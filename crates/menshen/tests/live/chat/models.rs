@@ -120,14 +120,15 @@ const CASES: &[Case] = &[
         ..Case::PLAIN
     },
     Case {
-        name: "128 kB of arguments",
+        name: "128 kB of arguments, more than the house takes, then fewer",
         said: "all of it on",
         replies: |_| {
             let many: Vec<&str> = std::iter::repeat_n("light.desk_lamp", 7_300).collect();
             assert!(json!(many).to_string().len() > 128 * 1024);
-            vec![switch("on", json!(many)).pieces_of(997), Reply::text("The lamp is on.")]
+            let long = switch("on", json!(many)).pieces_of(997);
+            vec![long, switch("on", json!(["light.desk_lamp"])), Reply::text("The lamp is on.")]
         },
-        results: &[("call_service", true)],
+        results: &[("call_service", false), ("call_service", true)],
         answer: "The lamp is on.",
         then: &[("light.desk_lamp", "on")],
         ..Case::PLAIN
@@ -235,6 +236,10 @@ fn models_of_every_protocol_run_the_house_through_the_gate() {
                 let asked = model.last_asked();
                 assert_eq!(asked.protocol, protocol);
                 assert!(asked.said().iter().any(|(_, text)| text.contains("Now: ")), "the time is told");
+                if case.name.starts_with("128 kB") {
+                    let ids = asked.text.matches("light.desk_lamp").count();
+                    assert!(ids > 7_300 && asked.results()[0].contains("64 KiB"), "{protocol:?}: {ids}");
+                }
                 no_key_in(&household.path("data"), &said);
             }
         }

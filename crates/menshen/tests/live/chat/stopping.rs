@@ -71,3 +71,28 @@ fn at_a_terminal_ctrl_c_stops_the_answer_and_the_prompt_comes_back() {
         assert_eq!(terminal.end().await, Some(0));
     });
 }
+
+/// A stop while a call is under way: the call is dropped, and nobody says that nothing happened.
+#[test]
+fn a_stop_in_the_middle_of_a_call_says_that_its_outcome_is_not_known() {
+    each("a_stop_in_the_middle_of_a_call_says_that_its_outcome_is_not_known", async |house: &TestHouse| {
+        house.reset().await;
+        // The garage door travels for two seconds, and closing needs nobody's word.
+        house.put("cover.open_cover", "cover.family_garage_door", json!({})).await;
+        super::until("open", async || house.is("cover.family_garage_door", "open").await).await;
+        let call = json!({"domain": "cover", "service": "close_cover", "entity_id": "cover.family_garage_door"});
+        let model = ScriptedModel::with([Reply::call("call_service", call)]).await;
+        let household = Household::new(house, &source("scripted", PROTOCOLS[0], &model, 0));
+        let mut talk = Talk::start(&household);
+        talk.tell("close the garage door").await;
+        talk.until("tool_started").await;
+        super::until("moving", async || !house.is("cover.family_garage_door", "open").await).await;
+        signal(&talk.child, Signal::INT);
+        let answered = talk.until("turn_ended").await["answered"].clone();
+        assert_eq!(answered["ended"], "stopped", "{answered}");
+        let reply = answered["reply"].as_str().unwrap();
+        assert!(reply.contains("Not known whether done: cover.close_cover"), "{reply}");
+        assert_eq!(talk.end().await, Some(2));
+        house.reset().await;
+    });
+}

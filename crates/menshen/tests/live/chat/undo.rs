@@ -33,7 +33,7 @@ const CASES: &[Case] = &[
         was: "200",
         becomes: "102",
         code: 0,
-        answer: "Bedside lamp: on",
+        answer: "床头灯: on",
     },
     Case {
         before: &[("light.turn_off", "light.desk_lamp", "{}")],
