@@ -145,12 +145,15 @@ async fn a_refused_key_disables_a_source_until_the_settings_change() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_in_the_middle_is_passed_on_as_cut_and_no_other_source_is_asked() {
     let begun = vec![Delta::Usage(Default::default()), Delta::Text("half".into())];
-    let (a, b) = (Scripted::new("a", vec![Say::FailAfter(begun, Kind::Overloaded)]), Scripted::new("b", vec![]));
+    let broken = || Say::FailAfter(begun.clone(), Kind::Overloaded);
+    let (a, b) = (Scripted::new("a", vec![broken(), broken()]), Scripted::new("b", vec![]));
     let sources = sources(&[&a, &b]);
     let error = ask(&sources).await.unwrap_err();
     assert_eq!((error.kind, error.source_name.as_str()), (Kind::Cut, "a"));
     assert!(b.asked().is_empty());
-    assert!(matches!(sources.status()[0].state, State::Resting { .. }));
+    assert_eq!(sources.status()[0].state, State::Ready, "lines break: it is asked again at once");
+    ask(&sources).await.unwrap_err();
+    assert!(matches!(sources.status()[0].state, State::Resting { .. }), "a second time in a row it rests");
 }
 
 #[tokio::test(start_paused = true)]
