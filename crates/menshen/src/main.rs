@@ -5,6 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
+use decide::gate::Language;
+use menshen::agent::HouseholdError;
+use store::StoreError;
 
 mod commands;
 mod config;
@@ -70,9 +73,20 @@ async fn main() -> ExitCode {
         Command::Completions { shell } => completions(shell),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("menshen: {error:#}");
+        eprintln!("menshen: {}", told(&error, config::Config::load(&options).language));
         ExitCode::FAILURE
     })
+}
+
+/// An error as the person reads it. Those of the store know Chinese; what comes from a configuration is in
+/// the language of its command already.
+fn told(error: &anyhow::Error, language: Language) -> String {
+    match (language, error.downcast_ref::<StoreError>(), error.downcast_ref::<HouseholdError>()) {
+        (Language::Chinese, Some(error), _) | (Language::Chinese, _, Some(HouseholdError::Store(error))) => {
+            error.in_chinese()
+        }
+        _ => format!("{error:#}"),
+    }
 }
 
 /// Written whole first: what makes the script knows no error but a panic.

@@ -8,9 +8,14 @@ use std::sync::Arc;
 
 use sdk::{Failure, FailureKind};
 
+mod chinese;
+
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("the store in {folder} is in use by process {pid}: stop it, or open the store read-only")]
+    #[error(
+        "the household in {folder} is in use by process {pid}: stop that first \
+         (`menshen chat` joins a running `menshen serve`)"
+    )]
     InUse { folder: PathBuf, pid: String },
     #[error(
         "the store {path} was written by a newer Menshen (layout {found}; this one knows up to {known}): \
@@ -26,7 +31,7 @@ pub enum StoreError {
     Foreign { path: PathBuf },
     #[error("the store {path} is damaged ({detail}): stop Menshen, move {path} and the files {path}-* aside, {cure}")]
     Corrupt { path: PathBuf, detail: String, cure: String },
-    #[error("the store {path} is not there: name the data folder, or start Menshen once")]
+    #[error("the store {path} is not there: name the data folder with --data, or start Menshen once")]
     Missing { path: PathBuf },
     #[error("this store was opened read-only: nothing can be changed")]
     ReadOnly,
@@ -52,7 +57,7 @@ pub enum StoreError {
     Seal { space: String, key: String },
     #[error("{path} is there already: name another one, or move it away")]
     TargetExists { path: PathBuf },
-    #[error("{path} holds something already: an import needs an empty data folder, name another one")]
+    #[error("{path} holds something already: an import needs an empty data folder, name another one with --data")]
     NotEmpty { path: PathBuf },
     #[error("line {line} of the export cannot be taken in, and nothing of it was: {problem}")]
     Import { line: u64, problem: String },

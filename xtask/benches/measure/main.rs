@@ -12,6 +12,7 @@ mod large;
 mod mcp;
 mod node;
 mod row;
+mod serve;
 mod start;
 
 use std::process::ExitCode;
@@ -77,6 +78,7 @@ fn run() -> anyhow::Result<()> {
     };
     part("judging", judging::measure())?;
     part("start", start::measure(&plan))?;
+    part("serve", serve::measure(&plan))?;
     part("calls", calls::measure(&plan))?;
     if let Some(house) = &plan.large {
         part("the large house", large::measure(&plan, house))?;

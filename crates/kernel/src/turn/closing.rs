@@ -113,8 +113,25 @@ impl Turn {
     }
 }
 
+/// Things told by name for one call.
+const NAMES_MAX: usize = 5;
+
+/// By the names of things where the result has them: `台灯 → on`; else by what was called.
 fn in_words(call: &ToolCall, result: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
+    let things = result.get("outcomes").and_then(Value::as_array);
+    let moved = |thing: &Value| {
+        let state = thing.get("state").or_else(|| thing.get("outcome")).and_then(Value::as_str)?;
+        Some(format!("{} → {state}", thing.get("name").and_then(Value::as_str)?))
+    };
+    let mut named: Vec<String> = things.into_iter().flatten().take(NAMES_MAX).filter_map(moved).collect();
+    let left = things.map_or(0, Vec::len).saturating_sub(NAMES_MAX);
+    if left > 0 {
+        named.push(format!("+{left}"));
+    }
+    if !named.is_empty() {
+        return named.join(", ");
+    }
     let argument = |name: &str| call.arguments.get(name).and_then(text);
     let ran = result.get("ran").and_then(text);
     let named = ["entity_id", "name", "macro", "phrase", "key", "id", "title"].iter().find_map(|name| argument(name));

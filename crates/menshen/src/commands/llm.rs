@@ -80,13 +80,31 @@ fn list(config: &Config, as_json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn missing(config: &Config, name: &str) -> String {
+    let path = config.path.display();
+    match config.language {
+        Language::English => {
+            format!("there is no model source `{name}` in {path}: `menshen llm list` names those there are")
+        }
+        Language::Chinese => format!("{path} 中没有模型源 `{name}`：用 `menshen llm list` 查看有哪些"),
+    }
+}
+
+fn none(config: &Config) -> String {
+    let path = config.path.display();
+    match config.language {
+        Language::English => format!("no model is set up in {path}: `menshen llm --help` shows how"),
+        Language::Chinese => format!("{path} 中还没有配置模型：`menshen llm --help` 说明如何配置"),
+    }
+}
+
 async fn check(config: &Config, name: Option<&str>, as_json: bool) -> Result<ExitCode> {
     let chosen: Vec<&llm::Config> =
         ordered(config).into_iter().filter(|source| name.is_none_or(|name| source.name == name)).collect();
     if chosen.is_empty() {
         match name {
-            Some(name) => bail!("there is no source `{}` in {}", clean(name, 60), config.path.display()),
-            None => bail!("no model is set up in {}: `menshen llm --help` shows how", config.path.display()),
+            Some(name) => bail!(missing(config, &clean(name, 60))),
+            None => bail!(none(config)),
         }
     }
     let mut usable = true;

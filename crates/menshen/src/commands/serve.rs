@@ -27,7 +27,7 @@ impl ServeCommand {
         let path = socket::path_in(&serving.data);
         let folder = serving.data.display();
         let english = format!("Serving the household in {folder}; `menshen chat` joins it. Ctrl-C ends.");
-        let chinese = format!("正在为 {folder} 中的家服务；用 `menshen chat` 加入。Ctrl-C 结束。");
+        let chinese = format!("正在运行，家庭数据在 {folder}；用 `menshen chat` 加入对话。Ctrl-C 结束。");
         eprintln!("{}", say(serving.language, &english, &chinese));
         let ended = tokio::select! {
             ended = socket::serve(&serving.household, &path) => ended,

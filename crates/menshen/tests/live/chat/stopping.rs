@@ -42,7 +42,7 @@ fn ctrl_c_ends_a_single_message_with_what_was_done_so_far() {
             signal(&child, Signal::INT);
             let said = ended(child).await;
             assert_eq!(said.code, Some(2), "{said:?}");
-            assert!(said.out.contains("已停止") && said.out.contains("light.turn_on"), "{said:?}");
+            assert!(said.out.contains("已停止") && said.out.contains("台灯 → on"), "{said:?}");
             assert!(house.is("light.desk_lamp", "on").await);
         }
         house.reset().await;
