@@ -61,6 +61,7 @@ impl Turn {
             (Event::Interrupted { input }, step) => self.interrupted(input, step),
             (Event::Stopped, step) if !ending(step) => self.finish(Ended::Stopped),
             (Event::OutOfTime, step) if !ending(step) => self.finish(Ended::OutOfTime),
+            (Event::Resumed, _) => self.resume(),
             (Event::Delivered, Step::Delivering) => self.enter(Step::AfterOutput),
             _ => vec![],
         }
@@ -68,7 +69,7 @@ impl Turn {
 
     /// Goes on where the log ends. What was under way when it ended has an unknown outcome and is never
     /// run again.
-    pub fn resume(&mut self) -> Vec<Effect> {
+    fn resume(&mut self) -> Vec<Effect> {
         let why = if self.chinese() { "运行中断" } else { "the program ended in the middle" };
         for batched in &mut self.batch {
             if batched.progress == Progress::Started {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::events::Events;
 use super::child::Place;
-use super::kept::{Kept, files_in, text_lines};
+use super::kept::{Kept, KeptTurn, files_in, text_lines};
 use super::people::Told;
 use super::script::{Job, Move, job_in, move_of};
 
@@ -141,10 +141,13 @@ async fn audit(place: &Place) -> House {
 /// What the answers say of each call: `p0-12.1` to `done`.
 fn claims(kept: &Kept) -> BTreeMap<String, String> {
     let mut claims = BTreeMap::new();
+    let mut by: BTreeMap<&str, &KeptTurn> = BTreeMap::new();
     for turn in kept.turns.values().filter(|turn| turn.reply.contains("told ")) {
         for (call, outcome) in turn.reply.split_whitespace().filter_map(|word| word.split_once('=')) {
-            let before = claims.insert(call.to_owned(), outcome.to_owned());
-            assert!(before.is_none(), "{call} is told twice: {turn:?}");
+            let before = by.insert(call, turn);
+            let asked: Vec<_> = turn.inputs.iter().map(|input| &kept.inputs[input].text).collect();
+            assert!(before.is_none(), "{call} is told twice, by {before:?} and {turn:?}: {asked:?}");
+            claims.insert(call.to_owned(), outcome.to_owned());
         }
     }
     claims
