@@ -9,6 +9,8 @@ mod attacks;
 mod cases;
 #[path = "live/changing.rs"]
 mod changing;
+#[path = "live/chat.rs"]
+mod chat;
 #[path = "live/client.rs"]
 mod client;
 #[path = "live/crash.rs"]

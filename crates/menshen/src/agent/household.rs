@@ -70,6 +70,7 @@ pub struct Household {
     documents: DocumentMemory,
     graph: Graph,
     knowledge: KnowledgeFolder,
+    dictionary: Dictionary,
     foreign: Vec<Foreign>,
 }
 
@@ -139,8 +140,7 @@ impl Household {
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
         let schedules: Arc<dyn Schedules> = Arc::new(Announced(store.schedules(), rescheduled.clone()));
-        let (source, llm): Models =
-            models.unwrap_or_else(|| (Arc::new(BuiltIn::new(desk.clone(), true)), Arc::new(Only)));
+        let (source, llm): Models = models.unwrap_or_else(|| (Arc::new(BuiltIn::alone(desk.clone())), Arc::new(Only)));
         let ports = Ports {
             source,
             llm,
@@ -185,7 +185,7 @@ impl Household {
         let marks = HouseMarks { addresses: Arc::new(move || marks.clone()) };
         let foreign =
             foreign.into_iter().map(|server| Foreign::start(server, marks.clone(), classes.clone())).collect();
-        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, foreign })
+        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, dictionary, foreign })
     }
 
     /// Goes on with what was left open, and begins what goes on beside: budgets follow the settings, the
@@ -205,6 +205,8 @@ impl Household {
             std::future::pending::<()>().await;
         });
         self.agent.spawn(beside::promote(self.documents.clone(), self.graph.clone(), self.agent.ports().clock.clone()));
+        let names = beside::learn_names(self.desk.connection.clone(), self.graph.clone(), self.dictionary.clone());
+        self.agent.spawn(names);
         for server in std::mem::take(&mut self.foreign) {
             self.agent.spawn(beside::offer(self.agent.clone(), server));
         }

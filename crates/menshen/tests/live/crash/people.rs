@@ -139,7 +139,8 @@ impl Person {
     /// Whether it is done with; an error is a program that went away.
     async fn once(&mut self, job: &str, message: &Value, waits: bool) -> std::io::Result<bool> {
         let (mut lines, mut writing) = connect(&self.socket).await?;
-        writing.write_all(format!("{}\n", json!({ "say": message })).as_bytes()).await?;
+        let join = json!({ "join": message["session"] });
+        writing.write_all(format!("{join}\n{}\n", json!({ "say": message })).as_bytes()).await?;
         let stops = waits && self.dice.chance(2);
         loop {
             let Ok(line) = tokio::time::timeout(LINE_MAX, lines.next_line()).await else {
@@ -155,11 +156,14 @@ impl Person {
                     return Ok(true);
                 }
                 if stops {
-                    writing.write_all(format!("{}\n", json!({ "stop": message["session"] })).as_bytes()).await?;
+                    writing.write_all(format!("{}\n", json!("stop")).as_bytes()).await?;
                 }
             }
-            if said["answered"].is_object() {
-                self.answered(job, &said["answered"]);
+            let answered = &said["event"]["answered"];
+            let input = self.book.lock().unwrap()[job].input;
+            // Other turns of the conversation end, too.
+            if answered["inputs"].as_array().is_some_and(|inputs| inputs.contains(&json!(input))) {
+                self.answered(job, answered);
                 return Ok(true);
             }
             if let Some(error) = said["error"].as_str() {
