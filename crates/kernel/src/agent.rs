@@ -4,14 +4,14 @@
 //! Invariants: an input is on the disk before it counts as accepted; it is answered once; what a crash
 //! left open is gone on with at the next start, and no tool is run a second time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use sdk::{Failure, FailureKind, LlmApi};
-use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::sync::{Notify, broadcast};
 
 use crate::ports::{
     Answered, Clock, GraphMemory, Inbox, Input, LlmSource, NewInput, Schedules, Surroundings, TextMemory, TurnLog, Undo,
@@ -26,15 +26,14 @@ mod calling;
 mod clockwork;
 mod events;
 mod session;
+mod sessions;
 mod turning;
 
 pub use events::AgentEvent;
-use session::{Command, Session};
+use session::Command;
+use sessions::Sessions;
+pub use sessions::{SESSION_WAITING_MAX, SESSIONS_MAX};
 
-/// Limit: inputs of one session that wait for their turn.
-pub const SESSION_WAITING_MAX: usize = 64;
-/// Limit: sessions with something going on at once.
-pub const SESSIONS_MAX: usize = 1000;
 /// Limit: events that a slow listener may lag behind; then it misses some, and is told so.
 pub const EVENTS_MAX: usize = 4096;
 
@@ -65,7 +64,7 @@ pub(crate) struct Inner {
     pub stages: Stages,
     pub limits: ArcSwap<Limits>,
     events: broadcast::Sender<AgentEvent>,
-    sessions: Mutex<HashMap<String, mpsc::Sender<Command>>>,
+    sessions: Mutex<Sessions>,
     tasks: Mutex<tokio::task::JoinSet<()>>,
     closed: AtomicBool,
 }
@@ -92,26 +91,40 @@ impl Agent {
         let inner = &self.0;
         let mut taken = BTreeSet::new();
         for stored in inner.ports.turns.open().await? {
-            let mut turn = Turn::default();
-            let now = inner.ports.clock.now_ms();
-            let events = stored.events.into_iter().filter_map(|event| serde_json::from_value::<Event>(event).ok());
-            events.for_each(|event| drop(turn.apply(event, now)));
+            let turn = self.told_again(stored.events);
             if turn.id.is_empty() || turn.is_over() {
                 continue;
             }
             taken.extend(turn.inputs.iter().copied());
             let session = turn.session.clone();
-            self.send(&session, Command::Resume(Box::new(turn)))?;
+            self.send(&session, Command::Resume(Box::new(turn)));
         }
         for input in inner.ports.inbox.pending().await? {
             if !taken.contains(&input.id) {
                 let session = input.new.session.clone();
-                self.send(&session, Command::Input(Box::new(input)))?;
+                self.send(&session, Command::Input(Box::new(input)));
             }
         }
         let agent = self.clone();
         self.spawn(async move { clockwork::run(&agent).await });
         Ok(())
+    }
+
+    /// A turn as its log has it. A step that cannot be read, of another version perhaps, ends it with an
+    /// account: what came after it is not known, and is not done again.
+    fn told_again(&self, events: Vec<serde_json::Value>) -> Turn {
+        let (mut turn, now) = (Turn::default(), self.0.ports.clock.now_ms());
+        for event in events {
+            match serde_json::from_value::<Event>(event) {
+                Ok(event) => drop(turn.apply(event, now)),
+                Err(error) => {
+                    tracing::warn!(turn = turn.id, "a step of this turn cannot be read, so it ends here: {error}");
+                    turn.apply(Event::Stopped, now);
+                    break;
+                }
+            }
+        }
+        turn
     }
 
     /// Accepts an input: it is on the disk when this returns its id. One that was accepted before, by its
@@ -132,7 +145,7 @@ impl Agent {
         let (id, known) = self.0.ports.inbox.put(input.clone()).await?;
         if !known {
             let session = input.session.clone();
-            self.send(&session, Command::Input(Box::new(Input { id, new: input })))?;
+            self.send(&session, Command::Input(Box::new(Input { id, new: input })));
         }
         Ok(id)
     }
@@ -162,7 +175,7 @@ impl Agent {
     /// Ends the turn that runs in this session; false where none does.
     pub fn stop(&self, session: &str) -> bool {
         let sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(session).is_some_and(|sender| sender.try_send(Command::Stop).is_ok())
+        sessions.running.get(session).is_some_and(|sender| sender.try_send(Command::Stop).is_ok())
     }
 
     pub fn subscribe(&self) -> broadcast::Receiver<AgentEvent> {
@@ -201,38 +214,6 @@ impl Agent {
     pub(crate) fn tell(&self, event: AgentEvent) {
         // Nobody may be listening, and that is fine.
         let _heard = self.0.events.send(event);
-    }
-
-    fn send(&self, session: &str, command: Command) -> Result<(), Failure> {
-        let mut sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = || {
-            Failure::new(
-                FailureKind::Full,
-                "too much is waiting in this conversation; it is kept, and answered after the next start at latest",
-            )
-        };
-        if let Some(sender) = sessions.get(session) {
-            return sender.try_send(command).map_err(|_| full());
-        }
-        if sessions.len() >= SESSIONS_MAX {
-            return Err(full());
-        }
-        let (sender, receiver) = mpsc::channel(SESSION_WAITING_MAX);
-        sender.try_send(command).map_err(|_| full())?;
-        sessions.insert(session.to_owned(), sender);
-        let task = Session::new(self.clone(), session.to_owned(), receiver);
-        self.spawn(task.run());
-        Ok(())
-    }
-
-    /// Gives the place of an idle session free; false where something came in meanwhile.
-    fn leave(&self, session: &str, receiver: &mpsc::Receiver<Command>) -> bool {
-        let mut sessions = self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if !receiver.is_empty() {
-            return false;
-        }
-        sessions.remove(session);
-        true
     }
 
     /// Work that ends with the agent.

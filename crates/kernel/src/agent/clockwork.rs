@@ -43,9 +43,7 @@ async fn fire(agent: &Agent, due: Due) {
     match agent.0.ports.schedules.fire(&due.id, due.due_at_ms, due.next_at_ms, due.input).await {
         Ok(Some(id)) => {
             let session = new.session.clone();
-            if let Err(failure) = agent.send(&session, Command::Input(Box::new(Input { id, new }))) {
-                tracing::warn!("a schedule waits for the next start: {failure}");
-            }
+            agent.send(&session, Command::Input(Box::new(Input { id, new })));
         }
         Ok(None) => {}
         Err(failure) => tracing::warn!("schedule {} could not fire: {failure}", due.id),

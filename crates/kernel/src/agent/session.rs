@@ -2,6 +2,7 @@
 //! in is answered in the order in which it came, interrupts before the rest.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use sdk::InjectionKind;
 use tokio::sync::mpsc;
@@ -21,30 +22,35 @@ pub(super) struct Session {
     pub agent: Agent,
     pub name: String,
     pub commands: mpsc::Receiver<Command>,
+    /// Turns that a crash cut off.
+    pub cut_off: VecDeque<Box<Turn>>,
     /// What came in during a turn and waits for its own.
     pub waiting: VecDeque<Box<Input>>,
+    /// Steps of the turn that runs which could not be written down yet.
+    pub unwritten: VecDeque<serde_json::Value>,
 }
 
 impl Session {
     pub fn new(agent: Agent, name: String, commands: mpsc::Receiver<Command>) -> Self {
-        Self { agent, name, commands, waiting: VecDeque::new() }
+        let (cut_off, waiting, unwritten) = Default::default();
+        Self { agent, name, commands, cut_off, waiting, unwritten }
     }
 
     pub async fn run(mut self) {
         loop {
+            self.take_all();
+            if let Some(turn) = self.cut_off.pop_front() {
+                self.resume(*turn).await;
+                continue;
+            }
             let next = self.waiting.iter().position(|input| input.new.kind == InjectionKind::Interrupt);
             if let Some(input) = next.and_then(|at| self.waiting.remove(at)).or_else(|| self.waiting.pop_front()) {
                 self.begin(*input).await;
                 continue;
             }
-            match tokio::time::timeout(IDLE, self.commands.recv()).await {
-                Ok(Some(Command::Input(input))) => self.waiting.push_back(input),
-                Ok(Some(Command::Resume(mut turn))) => {
-                    let effects = turn.resume();
-                    self.turn(*turn, effects).await;
-                }
-                // Nothing runs that could be stopped.
-                Ok(Some(Command::Stop)) => {}
+            let idle = if self.agent.crowded() { Duration::ZERO } else { IDLE };
+            match tokio::time::timeout(idle, self.commands.recv()).await {
+                Ok(Some(command)) => self.take(command),
                 Ok(None) => return,
                 Err(_) if self.agent.leave(&self.name, &self.commands) => return,
                 Err(_) => {}
@@ -52,7 +58,32 @@ impl Session {
         }
     }
 
+    /// All that came in so far, in its order.
+    fn take_all(&mut self) {
+        while let Ok(command) = self.commands.try_recv() {
+            self.take(command);
+        }
+        self.agent.later(&self.name).into_iter().for_each(|command| self.take(command));
+    }
+
+    fn take(&mut self, command: Command) {
+        match command {
+            Command::Input(input) => self.waiting.push_back(input),
+            Command::Resume(turn) => self.cut_off.push_back(turn),
+            // Nothing runs that could be stopped.
+            Command::Stop => {}
+        }
+    }
+
+    async fn resume(&mut self, mut turn: Turn) {
+        self.unwritten.clear();
+        // Written down as well: after the next crash the turn must be told as it went on.
+        let effects = self.happened(&mut turn, Event::Resumed, true).await;
+        self.turn(turn, effects).await;
+    }
+
     async fn begin(&mut self, input: Input) {
+        self.unwritten.clear();
         let inner = self.agent.0.clone();
         let now = inner.ports.clock.now_ms();
         let day = 24 * 3600 * 1000;

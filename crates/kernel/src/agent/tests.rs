@@ -10,6 +10,7 @@ use super::*;
 use crate::message::Message;
 use crate::ports::{Principal, Schedule, SourceErrorKind, When};
 
+mod crash;
 mod world;
 
 use world::{Memory, Say, World};

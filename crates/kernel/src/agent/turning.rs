@@ -71,9 +71,30 @@ impl Session {
         turn.apply(event, now)
     }
 
-    pub async fn recorded(&self, turn: &str, session: &str, event: &Event, sync: bool) -> Result<(), sdk::Failure> {
-        let value = serde_json::to_value(event).map_err(|error| sdk::Failure::failed(error.to_string()))?;
-        self.agent.0.ports.turns.append(turn, session, value, sync).await
+    /// Writes it down behind all that came before it: a log with a gap would tell another turn, in which a
+    /// call that was made is made again.
+    pub async fn recorded(&mut self, turn: &str, session: &str, event: &Event, sync: bool) -> Result<(), sdk::Failure> {
+        let value = || serde_json::to_value(event).map_err(|error| sdk::Failure::failed(error.to_string()));
+        let written = self.written(turn, session, value()?, sync).await;
+        if written.is_err() {
+            self.unwritten.push_back(value()?);
+        }
+        written
+    }
+
+    async fn written(
+        &mut self,
+        turn: &str,
+        session: &str,
+        event: serde_json::Value,
+        sync: bool,
+    ) -> Result<(), sdk::Failure> {
+        let log = self.agent.0.ports.turns.clone();
+        while let Some(earlier) = self.unwritten.front() {
+            log.append(turn, session, earlier.clone(), sync).await?;
+            self.unwritten.pop_front();
+        }
+        log.append(turn, session, event, sync).await
     }
 
     pub fn problem(&self, turn: &Turn, owner: &str, stage: Option<Stage>, message: String) {
@@ -103,7 +124,10 @@ impl Session {
                         self.waiting.push_back(input);
                         continue;
                     }
-                    Some(Command::Resume(_)) => continue,
+                    Some(Command::Resume(turn)) => {
+                        self.cut_off.push_back(turn);
+                        continue;
+                    }
                     // The agent is closing; the task is about to be dropped.
                     None => std::future::pending().await,
                 },

@@ -118,6 +118,8 @@ pub enum Event {
     Stopped,
     /// The time of the turn is over.
     OutOfTime,
+    /// The program had ended in the middle, and goes on.
+    Resumed,
     Delivered,
 }
 

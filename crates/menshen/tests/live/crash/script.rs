@@ -27,7 +27,12 @@ pub enum Move {
     Look,
 }
 
+/// The last one, where several messages became one.
 pub fn job_in(text: &str) -> Option<Job> {
+    text.lines().rev().find_map(job_in_line)
+}
+
+fn job_in_line(text: &str) -> Option<Job> {
     if let Some((_, rest)) = text.split_once("tick ") {
         return Some(Job { name: format!("tick-{}", rest.split_whitespace().next()?), steps: 1 });
     }
