@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::built_in::{self, BuiltIn};
-use crate::fetch::{SystemNames, Web, web_tools};
+use crate::fetch::{Names, Web, web_tools};
 
 use super::{HouseSurroundings, HouseUndo, LocalClock, register_house};
 
@@ -40,6 +40,8 @@ pub struct Parts {
     pub hosts: Vec<String>,
     /// Addresses of the house, which are never read as web pages.
     pub house_addresses: Vec<String>,
+    /// Where names of the web are looked up.
+    pub names: Arc<dyn Names>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +110,7 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts { desk, store, models, persona, layers, hosts, house_addresses } = parts;
+        let Parts { desk, store, models, persona, layers, hosts, house_addresses, names } = parts;
         let settings = Settings::open(store.settings(), layers, definitions()).await?;
         if let Some(problem) = settings.problems().into_iter().next() {
             return Err(Failure::invalid(problem).into());
@@ -137,11 +139,8 @@ impl Household {
         let zone = clock.zone().to_owned();
         let zone: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(move || zone.clone());
         let memory = MemoryDesk { graph, text: store.text(), clock: clock.clone(), zone: zone.clone() };
-        let web = Web {
-            names: Arc::new(SystemNames),
-            allowed: Arc::new(move || hosts.clone()),
-            house: Arc::new(move || house_addresses.clone()),
-        };
+        let web =
+            Web { names, allowed: Arc::new(move || hosts.clone()), house: Arc::new(move || house_addresses.clone()) };
         register(&agent, "time", time_tools(&TimeDesk { schedules, clock, zone }))?;
         register(&agent, "memory", memory_tools(&memory))?;
         register(&agent, "settings", settings_tools(&settings))?;

@@ -15,6 +15,7 @@ use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
 use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
+use menshen::fetch::SystemNames;
 use store::{Options as StoreOptions, Store, StoreError};
 
 use crate::config::{Config, Disposable, Options, data_folder};
@@ -64,6 +65,7 @@ impl Serving {
             layers: layers(&config),
             hosts: config.hosts.clone(),
             house_addresses: config.settings.url.clone().into_iter().collect(),
+            names: Arc::new(SystemNames),
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;

@@ -1,0 +1,1 @@
+//! The positive control. Start at the test.
