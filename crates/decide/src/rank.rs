@@ -7,6 +7,7 @@
 
 mod concepts;
 mod fuse;
+mod shapes;
 mod told;
 mod words;
 
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 
 pub use concepts::{Concept, Concepts, PHRASE_WORDS_MAX, concepts};
 pub use fuse::fuse;
-pub use told::{Fit, Told, fit, value};
+pub use told::{Fit, Told, fit};
 pub use words::{forms, is_exact, says_nothing, stem};
 
 /// A word of a text, in comparable form, with the shorter words inside it.
@@ -34,6 +35,10 @@ pub struct Need {
     pub others: Vec<(String, f64)>,
     /// A question word: it helps to rank, an answer need not have it.
     pub asks: bool,
+    /// What the answer is one of (which **brand**): it counts for less, the answer is rarely called so.
+    pub answer: bool,
+    /// The household knows somebody or something by this name.
+    pub name: bool,
     /// A number or a code: only itself will do.
     pub exact: bool,
     /// How rare it is among all that is told, 0 to 1: set by [`weigh`].
@@ -44,11 +49,15 @@ pub struct Need {
 
 /// Most things that one question is taken to ask for; what comes after is not looked at.
 const NEEDS_MAX: usize = 24;
+/// What the answer is one of weighs so much where it is not met.
+const ANSWER: f64 = 0.4;
 /// How well another form of the same word does.
 const FORM: f64 = 0.95;
+/// How well a word does that is only spelled the same in pinyin.
+pub const SPELLED: f64 = 0.9;
 /// How well another word for the same thing does, and a kind of it.
-const SAME: f64 = 0.85;
-const KIND: f64 = 0.75;
+const SAME: f64 = 0.78;
+const KIND: f64 = 0.68;
 
 /// What a question asks for, in its order.
 pub fn needs(question: &[Cut]) -> Vec<Need> {
@@ -58,14 +67,41 @@ pub fn needs(question: &[Cut]) -> Vec<Need> {
     while at < question.len() && needs.len() < NEEDS_MAX {
         let (length, found) = longest_phrase(table, question, at);
         let next = need(table, &question[at..at + length], found);
+        let after = at.checked_sub(1).and_then(|before| question.get(before)).is_some_and(|cut| chooses(&cut.word));
         at += length;
-        if let Some(next) = next
+        if let Some(mut next) = next
             && !needs.iter().any(|known| known.word == next.word)
         {
+            let attribute = next.concepts.iter().filter_map(|it| table.group(*it)).any(|group| group.single);
+            next.answer = after && !attribute && !next.asks;
             needs.push(next);
         }
     }
     needs
+}
+
+/// What stands after it is what the answer is one of: which brand, 什么牌子.
+fn chooses(word: &str) -> bool {
+    matches!(
+        word,
+        "what"
+            | "which"
+            | "什么"
+            | "哪个"
+            | "哪种"
+            | "哪"
+            | "哪款"
+            | "哪家"
+            | "几"
+            | "啥"
+            | "哪些"
+            | "多少"
+            | "种"
+            | "款"
+            | "kind"
+            | "sort"
+            | "type"
+    )
 }
 
 /// The longest entry of the table that begins here, in words; one word where there is none.
@@ -101,9 +137,12 @@ fn lookup(table: &Concepts, word: &str) -> Vec<Concept> {
 
 fn need(table: &Concepts, words: &[Cut], concepts: Vec<Concept>) -> Option<Need> {
     let [first, rest @ ..] = words else { return None };
-    let asking = |concept: &Concept| table.group(*concept).is_some_and(|group| group.asks);
+    let asking = |it: &Concept| !it.narrow && table.group(*it).is_some_and(|group| group.asks);
     let asks = !concepts.is_empty() && (concepts.iter().all(asking) || (rest.is_empty() && says_nothing(&first.word)));
     if rest.is_empty() && says_nothing(&first.word) && !concepts.iter().any(asking) {
+        return None;
+    }
+    if !concepts.is_empty() && concepts.iter().all(|it| table.group(*it).is_some_and(|group| group.empty)) {
         return None;
     }
     let word = if rest.is_empty() { first.word.clone() } else { phrase(words) };

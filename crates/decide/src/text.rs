@@ -16,7 +16,7 @@ pub use fold::{FOLD_CHARS_MAX, Folded, fold};
 pub use names::{NAME_SCORE_MIN, names_match, score_folded, score_name};
 pub(crate) use names::{other_order, same_but_for_a_slip};
 
-/// The toneless spellings of a purely Chinese word of two to eight characters; none of another.
+/// The toneless spellings of a purely Chinese word of at most eight characters; none of another.
 pub fn pinyin_spellings(word: &str) -> Vec<String> {
     pinyin::all_spellings(&fold(word))
 }

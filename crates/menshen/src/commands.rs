@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod chat;
 pub mod check;
+pub mod config;
 pub mod gate;
 pub mod keep;
 pub mod llm;

@@ -52,13 +52,18 @@ impl Store {
         if target.exists() {
             return Err(StoreError::TargetExists { path: target.to_path_buf() });
         }
-        let unfinished = with_ending(target, ".partial");
-        let work = Work {
-            folder: self.folder().clone(),
-            key: KeyPlace::of(self, options),
-            target: target.to_path_buf(),
-            unfinished: unfinished.clone(),
+        // One spelling for each place, so that they can be compared below.
+        let root = one_spelling(self.folder().root())?;
+        let target = match (target.parent(), target.file_name()) {
+            (Some(parent), Some(name)) => {
+                let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+                one_spelling(parent)?.join(name)
+            }
+            _ => target.to_path_buf(),
         };
+        let unfinished = with_ending(&target, ".partial");
+        let key = KeyPlace::of(self, &root, options);
+        let work = Work { folder: Folder::new(&root), key, target, unfinished: unfinished.clone() };
         let done = self.database().read_outside(move |connection| work.run(connection)).await;
         if done.is_err() {
             // What is half done is of no use to anybody; the error that is told is the first one.
@@ -82,9 +87,9 @@ struct KeyPlace {
 }
 
 impl KeyPlace {
-    fn of(store: &Store, options: BackupOptions) -> Self {
-        let file = store.key_file().to_path_buf();
-        let said = match (file.exists(), file.starts_with(store.folder().root())) {
+    fn of(store: &Store, root: &Path, options: BackupOptions) -> Self {
+        let file = one_spelling(store.key_file()).unwrap_or_else(|_| store.key_file().to_path_buf());
+        let said = match (file.exists(), file.starts_with(root)) {
             (false, _) => KeyInBackup::None,
             (true, false) => KeyInBackup::Elsewhere(file.clone()),
             (true, true) if options.without_key => KeyInBackup::LeftOut,
@@ -201,6 +206,10 @@ fn private_file(path: &Path) -> io::Result<File> {
 fn is_archive(path: &Path) -> bool {
     let name = path.to_string_lossy();
     name.ends_with(".tar.gz") || name.ends_with(".tgz")
+}
+
+fn one_spelling(path: &Path) -> Result<PathBuf, StoreError> {
+    fs::canonicalize(path).map_err(|error| StoreError::file(path, error))
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {

@@ -36,6 +36,12 @@ impl Graph {
         Self { database, dictionary, embedder: None }
     }
 
+    pub fn database_for_tests(&self) -> Database {
+        self.database.clone()
+    }
+    pub fn dictionary_for_tests(&self) -> Dictionary {
+        self.dictionary.clone()
+    }
     /// Also search by meaning from now on.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {

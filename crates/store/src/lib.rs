@@ -5,11 +5,13 @@
 mod aggregates;
 pub mod backup;
 pub mod database;
+pub mod documents;
 mod error;
 pub mod export;
 pub mod graph;
 pub mod import;
 pub mod inbox;
+pub mod knowledge;
 pub mod outbox;
 mod rows;
 pub mod schedules;
@@ -24,6 +26,8 @@ pub use database::{Access, Database, Folder};
 pub use error::StoreError;
 pub use export::ExportReport;
 
+pub use documents::DocumentMemory;
 pub use graph::Graph;
 pub use import::{ImportReport, import};
+pub use knowledge::KnowledgeFolder;
 pub use store::{Options, Store};

@@ -14,7 +14,8 @@ mod index;
 pub use cut::Text;
 pub use dictionary::Dictionary;
 pub use embed::{Embedder, Embedding};
-pub use find::{Asked, Found, Source};
+pub use find::{Asked, Found, Source, Strictness, compare};
+pub(crate) use index::spell_name;
 
 /// A set of texts with an index of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,10 +22,12 @@ pub struct Concept {
 
 #[derive(Debug, Default)]
 pub struct Group {
+    pub name: &'static str,
     /// The words as they are compared.
     pub words: Vec<String>,
     pub single: bool,
     pub asks: bool,
+    pub empty: bool,
 }
 
 /// The whole table, read once.
@@ -42,12 +44,18 @@ pub fn concepts() -> &'static Concepts {
 }
 
 impl Concepts {
-    fn read(table: &str) -> Self {
+    fn read(table: &'static str) -> Self {
         let mut all = Self::default();
         for line in table.lines().filter(|line| !line.starts_with('#')) {
             let Some((name, words)) = line.split_once(':') else { continue };
             let number = u16::try_from(all.groups.len()).unwrap_or(u16::MAX);
-            let mut group = Group { words: Vec::new(), single: name.contains('!'), asks: name.contains('~') };
+            let mut group = Group {
+                name: name.trim_end_matches(['!', '~', '?']),
+                words: Vec::new(),
+                single: name.contains('!'),
+                asks: name.contains(['~', '?']),
+                empty: name.contains('?'),
+            };
             for (narrow, side) in [false, true].into_iter().zip(words.split('|')) {
                 for word in side.split(',').map(compared).filter(|word| !word.is_empty()) {
                     let concept = Concept { group: number, narrow };
@@ -77,9 +85,12 @@ impl Concepts {
         words.into_iter().flat_map(|word| self.of(word)).any(|&it| self.group(it).is_some_and(|group| group.single))
     }
 
-    /// The Chinese words of the table, for a dictionary that cuts text.
-    pub fn unspaced_words(&self) -> impl Iterator<Item = &str> {
-        self.of.keys().map(String::as_str).filter(|word| word.chars().count() > 1 && !word.is_ascii())
+    /// The Chinese words of the table, for a dictionary that cuts text, and whether they ask.
+    pub fn unspaced_words(&self) -> impl Iterator<Item = (&str, bool)> {
+        let words = self.of.iter().filter(|(word, _)| word.chars().count() > 1 && !word.is_ascii());
+        words.map(|(word, concepts)| {
+            (word.as_str(), concepts.iter().any(|it| !it.narrow && self.group(*it).is_some_and(|group| group.asks)))
+        })
     }
 }
 

@@ -66,10 +66,10 @@ pub(crate) fn spells(letters: &str, name: &Folded) -> bool {
     reached >> letters.len() & 1 == 1
 }
 
-/// Every toneless spelling of a purely Chinese text of two to eight characters, at most 64.
+/// Every toneless spelling of a purely Chinese text of one to eight characters, at most 64.
 pub(crate) fn all_spellings(text: &Folded) -> Vec<String> {
     const SPELLINGS_MAX: usize = 64;
-    if !(2..=8).contains(&text.len()) || !text.joined().chars().all(han) {
+    if !(1..=8).contains(&text.len()) || !text.joined().chars().all(han) {
         return Vec::new();
     }
     let mut all = vec![String::new()];

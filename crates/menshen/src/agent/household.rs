@@ -14,7 +14,7 @@ use kernel::turn::Limits;
 use mcp::Desk;
 use sdk::{ConfigDef, ConfigType, LlmApi, ToolDef, ToolHandler};
 use serde_json::{Value, json};
-use store::search::Dictionary;
+use store::search::{Dictionary, Embedder};
 use store::{Graph, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -32,6 +32,8 @@ pub struct Parts {
     pub store: Store,
     /// None: only what needs no model.
     pub models: Option<Models>,
+    /// Search by meaning besides words.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// The household's AGENTS.md.
     pub persona: PathBuf,
     /// What flags, environment and file say; the rest is in the store.
@@ -110,12 +112,13 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts { desk, store, models, persona, layers, hosts, house_addresses, names } = parts;
-        let settings = Settings::open(store.settings(), layers, definitions()).await?;
-        if let Some(problem) = settings.problems().into_iter().next() {
-            return Err(Failure::invalid(problem).into());
-        }
-        let graph = Arc::new(Graph::new(store.database().clone(), Dictionary::default()));
+        let Parts { desk, store, models, embedder, persona, layers, hosts, house_addresses, names } = parts;
+        let settings = settings(&store, layers).await?;
+        let graph = Graph::new(store.database().clone(), Dictionary::default());
+        let graph = Arc::new(match embedder {
+            Some(embedder) => graph.with_embedder(embedder),
+            None => graph,
+        });
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
         let schedules: Arc<dyn Schedules> = Arc::new(Announced(store.schedules(), rescheduled.clone()));
@@ -159,6 +162,15 @@ impl Household {
             }
         });
         Ok(self.agent.run().await?)
+    }
+}
+
+/// The settings of a household, without an agent.
+pub async fn settings(store: &Store, layers: Layers) -> Result<Settings, HouseholdError> {
+    let settings = Settings::open(store.settings(), layers, definitions()).await?;
+    match settings.problems().into_iter().next() {
+        Some(problem) => Err(Failure::invalid(problem).into()),
+        None => Ok(settings),
     }
 }
 

@@ -14,8 +14,9 @@ use kernel::ports::{Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
-use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
+use menshen::agent::{BuiltIn, Household, LocalClock, Meaning, Parts};
 use menshen::fetch::SystemNames;
+use store::search::Embedder;
 use store::{Options as StoreOptions, Store, StoreError};
 
 use crate::config::{Config, Disposable, Options, data_folder};
@@ -56,11 +57,16 @@ impl Serving {
         let policy = SharedPolicy::new(config.policy.clone());
         let desk = Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), Arc::default());
         let models = models(&config, &desk)?;
+        let embedder = match &config.embeddings {
+            Some(embeddings) => Some(Arc::new(Meaning::new(embeddings)?) as Arc<dyn Embedder>),
+            None => None,
+        };
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
         let household = Household::open(Parts {
             desk,
             store,
             models,
+            embedder,
             persona,
             layers: layers(&config),
             hosts: config.hosts.clone(),
@@ -91,7 +97,7 @@ pub fn in_use(error: &anyhow::Error) -> bool {
 }
 
 /// What the file says of settings that can also be set while the program runs.
-fn layers(config: &Config) -> Layers {
+pub fn layers(config: &Config) -> Layers {
     let budget = |(key, value): (&String, &toml::Value)| {
         let number = value.as_integer()?;
         Some(((CORE.to_owned(), format!("budgets.{key}")), number.into()))

@@ -13,13 +13,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use kernel::agent::{Agent, AgentEvent};
 use kernel::ports::{Answered, NewInput};
+use kernel::settings::Settings;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+
+use super::config::{self, Ask};
 
 /// Limit: clients of the local socket at once; a further one is told so.
 pub const CLIENTS_MAX: usize = 32;
@@ -37,6 +41,7 @@ enum Request {
     Say(NewInput),
     /// End the turn of this session.
     Stop(String),
+    Settings(Ask),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,6 +50,7 @@ enum Reply {
     Accepted(i64),
     Event(AgentEvent),
     Answered(Answered),
+    Settings(Vec<Value>),
     Error(String),
 }
 
@@ -53,7 +59,7 @@ pub fn path_in(data: &Path) -> PathBuf {
 }
 
 /// Answers clients until it is dropped.
-pub async fn serve(agent: Agent, path: &Path) -> Result<()> {
+pub async fn serve(agent: Agent, settings: Settings, path: &Path) -> Result<()> {
     // The store's lock says that nobody else serves here: what lies there is left over.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -72,22 +78,29 @@ pub async fn serve(agent: Agent, path: &Path) -> Result<()> {
             let _told = write(&mut stream.into_split().1, &Reply::Error("too many clients; close one".into())).await;
             continue;
         }
-        let agent = agent.clone();
+        let (agent, settings) = (agent.clone(), settings.clone());
         clients.spawn(async move {
-            if let Err(error) = client(agent, stream).await {
+            if let Err(error) = client(agent, settings, stream).await {
                 tracing::debug!("a client of the local socket left: {error:#}");
             }
         });
     }
 }
 
-async fn client(agent: Agent, stream: UnixStream) -> Result<()> {
+async fn client(agent: Agent, settings: Settings, stream: UnixStream) -> Result<()> {
     let (reading, mut writing) = stream.into_split();
     let mut lines = lines(reading);
     while let Some(line) = lines.next_line().await? {
         match serde_json::from_str(&line) {
             Ok(Request::Say(input)) => said(&agent, input, &mut lines, &mut writing).await?,
             Ok(Request::Stop(session)) => drop(agent.stop(&session)),
+            Ok(Request::Settings(ask)) => {
+                let reply = match config::answer(&settings, ask).await {
+                    Ok(rows) => Reply::Settings(rows),
+                    Err(error) => Reply::Error(format!("{error:#}")),
+                };
+                write(&mut writing, &reply).await?;
+            }
             Err(error) => write(&mut writing, &Reply::Error(format!("not a request: {error}"))).await?,
         }
     }
@@ -175,12 +188,22 @@ impl Joined {
         write(&mut self.writing, &Request::Stop(session.to_owned())).await
     }
 
+    pub async fn settings(&mut self, ask: Ask) -> Result<Vec<Value>> {
+        write(&mut self.writing, &Request::Settings(ask)).await?;
+        let line = self.lines.next_line().await?.ok_or_else(|| anyhow!("`menshen serve` has ended"))?;
+        match serde_json::from_str(&line)? {
+            Reply::Settings(rows) => Ok(rows),
+            Reply::Error(message) => bail!("{message}"),
+            _ => bail!("`menshen serve` answered something else: is it another version?"),
+        }
+    }
+
     /// The next event of the message that was said. May be dropped: a line that was begun is kept.
     pub async fn next(&mut self) -> Result<Heard> {
         loop {
             let line = self.lines.next_line().await?.ok_or_else(|| anyhow!("`menshen serve` has ended"))?;
             match serde_json::from_str(&line)? {
-                Reply::Accepted(_) => {}
+                Reply::Accepted(_) | Reply::Settings(_) => {}
                 Reply::Event(event) => return Ok(Heard::Event(event)),
                 Reply::Answered(answered) => return Ok(Heard::Answered(answered)),
                 Reply::Error(message) => bail!("{message}"),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::{any, key};
 use crate::StoreError;
-use crate::search::{Corpus, Dictionary};
+use crate::search::{Corpus, Dictionary, spell_name};
 
 /// Limit: a longer name of a thing or a relation is refused; the sentence has room for more.
 const NAME_CHARS_MAX: usize = 200;
@@ -117,5 +117,9 @@ fn mention(connection: &Connection, name: &str) -> Result<i64, StoreError> {
          ON CONFLICT (key) DO UPDATE SET mentions = mentions + 1 RETURNING id",
     )?;
     let name = clean(name, NAME_CHARS_MAX);
-    Ok(upsert.query_row(params![name, key(&name)], |row| row.get(0))?)
+    let compared = key(&name);
+    if compared.chars().count() == 1 {
+        spell_name(connection, &compared)?;
+    }
+    Ok(upsert.query_row(params![name, compared], |row| row.get(0))?)
 }

@@ -10,7 +10,7 @@ use super::Graph;
 use super::rows::{Row, Span, alive, entity_row};
 use super::walk::walk;
 use crate::StoreError;
-use crate::search::{Corpus, Dictionary, Found};
+use crate::search::{Corpus, Dictionary, Found, Strictness};
 
 /// Facts given back where nobody says how many.
 const COUNT: usize = 20;
@@ -18,6 +18,8 @@ const COUNT: usize = 20;
 const COUNT_MAX: usize = 200;
 /// From so many of the best facts on is gone further.
 const STARTS_MAX: usize = 4;
+/// What no longer holds is worth so much.
+const SUPERSEDED: f64 = 0.6;
 /// Most keywords that are looked for one by one.
 const KEYWORDS_MAX: usize = 12;
 /// What only one of several keywords finds is worth so much.
@@ -62,8 +64,9 @@ fn search(
     span: Span,
     rows: &mut Vec<Row>,
 ) -> Result<Vec<Found>, StoreError> {
+    let strictness = if span.is_whole() { Strictness::Fact } else { Strictness::Span };
     let asked = Corpus::Facts.ask(connection, dictionary, question)?;
-    Corpus::Facts.find(connection, dictionary, &asked, !span.is_whole(), |ids| {
+    let found = Corpus::Facts.find(connection, dictionary, &asked, strictness, |ids| {
         let mut sources = Vec::new();
         for &id in ids {
             if let Some(row) = alive(connection, id, span)?.filter(|row| span.holds(row.told_at_ms)) {
@@ -72,7 +75,35 @@ fn search(
             }
         }
         Ok(sources)
-    })
+    })?;
+    newest_first(connection, found, span, rows)
+}
+
+/// Where a newer fact says otherwise, it takes the place of the older one, which stays behind it.
+fn newest_first(
+    connection: &Connection,
+    found: Vec<Found>,
+    span: Span,
+    rows: &mut Vec<Row>,
+) -> Result<Vec<Found>, StoreError> {
+    let mut current: Vec<Found> = Vec::new();
+    let mut older = Vec::new();
+    for hit in found {
+        let by = rows.iter().find(|row| row.id == hit.id).and_then(|row| row.superseded_by);
+        let newest = Found { id: by.unwrap_or(hit.id), ..hit };
+        if !current.iter().any(|known| known.id == newest.id) {
+            if !rows.iter().any(|row| row.id == newest.id) {
+                rows.extend(alive(connection, newest.id, span)?);
+            }
+            current.push(newest);
+        }
+        if by.is_some() {
+            older.push(Found { score: hit.score * SUPERSEDED, ..hit });
+        }
+    }
+    current.extend(older);
+    current.sort_by(|a, b| b.score.total_cmp(&a.score));
+    Ok(current)
 }
 
 fn gather(

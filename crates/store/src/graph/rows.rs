@@ -30,7 +30,8 @@ pub(super) struct Row {
     pub text: String,
     pub told_at_ms: i64,
     pub told_by: String,
-    pub superseded: bool,
+    /// The newest that says otherwise.
+    pub superseded_by: Option<i64>,
 }
 
 impl Row {
@@ -46,10 +47,10 @@ impl Row {
     pub(super) fn as_source(&self) -> Source {
         Source {
             id: self.id,
-            text: self.searchable(),
-            subject: self.source_name.clone(),
+            head: format!("{}。{}", self.source_name, self.relation),
+            tail: self.target_name.clone(),
+            body: self.text.clone(),
             at_ms: self.told_at_ms,
-            superseded: self.superseded,
         }
     }
 
@@ -62,7 +63,7 @@ impl Row {
                 relation_type: self.relation,
                 told_at: self.told_at_ms.div_euclid(1000),
                 told_by: self.told_by,
-                superseded: self.superseded,
+                superseded: self.superseded_by.is_some(),
                 score,
             },
             text: self.text,
@@ -92,11 +93,12 @@ impl Span {
 pub(super) fn alive(connection: &Connection, id: i64, span: Span) -> Result<Option<Row>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT fact.id, fact.source, fact.target, a.name, b.name, fact.relation, fact.text, fact.told_at_ms,
-             fact.told_by, EXISTS (
-                 SELECT 1 FROM memory_facts AS newer
+             fact.told_by, (
+                 SELECT newer.id FROM memory_facts AS newer
                  WHERE newer.source = fact.source AND newer.relation_key = fact.relation_key
                      AND newer.told_at_ms > fact.told_at_ms AND newer.told_at_ms <= ?2
-                     AND newer.target <> fact.target AND newer.single = 1 AND newer.forgotten IS NULL)
+                     AND newer.target <> fact.target AND newer.single = 1 AND newer.forgotten IS NULL
+                 ORDER BY newer.told_at_ms DESC LIMIT 1)
          FROM memory_facts AS fact
          JOIN memory_entities AS a ON a.id = fact.source JOIN memory_entities AS b ON b.id = fact.target
          WHERE fact.id = ?1 AND fact.forgotten IS NULL",
@@ -109,7 +111,7 @@ pub(super) fn alive(connection: &Connection, id: i64, span: Span) -> Result<Opti
 pub(super) fn any(connection: &Connection, id: i64) -> Result<Option<Row>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT fact.id, fact.source, fact.target, a.name, b.name, fact.relation, fact.text, fact.told_at_ms,
-             fact.told_by, 0
+             fact.told_by, NULL
          FROM memory_facts AS fact
          JOIN memory_entities AS a ON a.id = fact.source JOIN memory_entities AS b ON b.id = fact.target
          WHERE fact.id = ?1",
@@ -129,7 +131,7 @@ fn read(row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
         text: row.get(6)?,
         told_at_ms: row.get(7)?,
         told_by: row.get(8)?,
-        superseded: row.get(9)?,
+        superseded_by: row.get(9)?,
     })
 }
 

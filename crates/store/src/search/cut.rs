@@ -153,6 +153,13 @@ fn spaced(run: &str, words: &mut Vec<Cut>) {
 }
 
 fn push(words: &mut Vec<Cut>, word: &str, parts: Vec<String>) {
+    if let Some(asks) = word.strip_suffix("'s")
+        && matches!(asks, "what" | "who" | "where" | "when" | "how" | "which" | "that" | "there" | "it")
+    {
+        // "What's the make" is "what is", not "what make".
+        words.extend([asks, "is"].map(|word| Cut { word: word.to_owned(), parts: Vec::new() }));
+        return;
+    }
     let word = bare(word);
     if !word.is_empty() {
         words.push(Cut { word, parts });

@@ -55,6 +55,8 @@ const HOUSE_WORDS: &[&str] = &[
     "疫苗本",
     "医保卡",
 ];
+/// How common question words are taken to be, so that 哪天上课 is not cut into 哪, 天上, 课.
+const ASKING: usize = 60_000;
 /// Longer names are cut like any text.
 const NAME_CHARS_MAX: usize = 12;
 
@@ -120,10 +122,12 @@ impl Dictionary {
             tracing::error!(%error, "the built-in dictionary cannot be read");
         }
         let names = std::mem::take(&mut state.names);
-        let table = decide::rank::concepts().unspaced_words();
-        for name in HOUSE_WORDS.iter().copied().chain(table).chain(names.iter().map(String::as_str)) {
-            if !words.has_word(name) {
-                words.add_word(name, None, None);
+        let table = decide::rank::concepts();
+        let known = table.unspaced_words().map(|(word, asks)| (word, asks.then_some(ASKING)));
+        let own = HOUSE_WORDS.iter().copied().chain(names.iter().map(String::as_str)).map(|word| (word, None));
+        for (word, common) in known.chain(own) {
+            if common.is_some() || !words.has_word(word) {
+                words.add_word(word, common, None);
             }
         }
         state.words = Some(words);

@@ -4,7 +4,10 @@
 //! than one without. Invariant: at most [`POSTINGS_MAX`] entries are weighed and [`CANDIDATES_MAX`] texts
 //! are compared.
 
-use decide::rank::{Fit, Need, Told, fit, needs, value, weigh};
+use std::collections::HashSet;
+
+use decide::rank::{Fit, Need, SPELLED, Told, concepts, fit, needs, says_nothing, weigh};
+use decide::text::{comparable, is_unspaced};
 use rusqlite::{Connection, params};
 
 use super::cut::characters;
@@ -18,11 +21,12 @@ const POSTINGS_MAX: u64 = 12_000;
 const CANDIDATES_MAX: usize = 160;
 /// Chosen from so many, where only some will do.
 const PICKED_FROM_MAX: usize = 1_600;
+/// What scores less than this share of the best is no answer beside it.
+const BEHIND_MAX: f64 = 0.5;
+/// Words this rare are also looked for one character after the other.
+const RECUT_MAX: u64 = 100;
 /// Where everything asked for is common, so many of the newest texts are looked at.
 const NEWEST_MAX: usize = 400;
-/// A word found by its sound is as good as this.
-const SPELLED: f64 = 0.9;
-
 /// A question, read.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -34,11 +38,12 @@ pub struct Asked {
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     pub id: i64,
-    pub text: String,
-    /// Who or what it is about, as it was called.
-    pub subject: String,
+    /// What it is about: subject and relation, or title and heading.
+    pub head: String,
+    /// The object of a fact.
+    pub tail: String,
+    pub body: String,
     pub at_ms: i64,
-    pub superseded: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,15 +54,33 @@ pub struct Found {
     pub fit: Fit,
 }
 
+/// When something may stand as an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Short facts, many of them alike.
+    Fact,
+    /// Facts of a span of time that the question names: most others are left out already.
+    Span,
+    /// Passages of longer texts.
+    Passage,
+}
+
 impl Corpus {
     /// Reads a question against what this corpus has: how rare each thing is, and how else it is written.
     pub fn ask(self, connection: &Connection, dictionary: &Dictionary, question: &str) -> Result<Asked, StoreError> {
         let text = Text::new(dictionary, question);
         let mut needs = needs(&text.words);
+        join_spellings(connection, &mut needs)?;
+        let capitals = capitals(question);
         for need in &mut needs {
-            if need.word.len() >= 4 && need.word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            if need.word.len() >= 3 && need.word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
                 need.others.extend(spelled(connection, &need.word)?.into_iter().map(|word| (word, SPELLED)));
             }
+            let attribute = need.concepts.iter().filter_map(|it| concepts().group(*it)).any(|group| group.single);
+            need.name = !need.asks
+                && !need.exact
+                && !attribute
+                && (capitals.contains(&need.word) || is_name(connection, need)?);
             need.count = self.count(connection, &need.word)?;
             for (other, _) in &need.others {
                 need.count += self.count(connection, other)?;
@@ -68,7 +91,7 @@ impl Corpus {
     }
 
     /// Ids of texts that may answer, those with the rarest words first.
-    fn candidates(self, connection: &Connection, asked: &Asked, most: usize) -> Result<Vec<i64>, StoreError> {
+    pub fn candidates(self, connection: &Connection, asked: &Asked, most: usize) -> Result<Vec<i64>, StoreError> {
         let mut needs: Vec<&Need> = asked.needs.iter().collect();
         // Question words bring nobody, unless there is nothing else.
         if needs.iter().any(|need| !need.asks) {
@@ -120,49 +143,119 @@ impl Corpus {
         Ok(())
     }
 
-    /// Texts that answer, best first. `sources` gives the texts of the ids that still are there; where it
-    /// leaves many out (`picky`), more ids are brought.
+    /// Texts that answer, best first. `sources` gives the texts of the ids that still are there; where the
+    /// question names a span of time, it leaves many out, and more ids are brought.
     pub fn find(
         self,
         connection: &Connection,
         dictionary: &Dictionary,
         asked: &Asked,
-        picky: bool,
+        strictness: Strictness,
         sources: impl FnOnce(&[i64]) -> Result<Vec<Source>, StoreError>,
     ) -> Result<Vec<Found>, StoreError> {
-        let ids = self.candidates(connection, asked, if picky { PICKED_FROM_MAX } else { CANDIDATES_MAX })?;
+        let ids = self.candidates(
+            connection,
+            asked,
+            if strictness == Strictness::Span { PICKED_FROM_MAX } else { CANDIDATES_MAX },
+        )?;
         let mut sources = sources(&ids)?;
         sources.truncate(CANDIDATES_MAX);
-        Ok(order(dictionary, asked, &sources))
+        Ok(order(dictionary, asked, &sources, strictness))
     }
 }
 
-/// Compares texts with a question. Those that do not answer it stay out.
-pub fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source]) -> Vec<Found> {
-    let newest = sources.iter().map(|source| source.at_ms).max().unwrap_or(0);
-    let oldest = sources.iter().map(|source| source.at_ms).min().unwrap_or(0);
-    let mut found: Vec<Found> = sources
-        .iter()
-        .filter_map(|source| {
-            let text = Text::new(dictionary, &source.text);
-            let fit = fit(&asked.needs, &Told::new(&text.words, text.plain));
-            let score = value(&fit, age(source.at_ms, oldest, newest), source.superseded);
-            fit.is_answer().then_some(Found { id: source.id, score, fit })
-        })
-        .collect();
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
-    found
+/// `Chen Wei` is one name: two words that only together spell a known one become one.
+fn join_spellings(connection: &Connection, needs: &mut Vec<Need>) -> Result<(), StoreError> {
+    let mut at = 0;
+    while at + 1 < needs.len() {
+        let (first, second) = (&needs[at].word, &needs[at + 1].word);
+        let letters = |word: &String| word.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if letters(first) && letters(second) {
+            let words = spelled(connection, &format!("{first}{second}"))?;
+            if !words.is_empty() {
+                let joined = format!("{first} {second}");
+                let others = words.into_iter().map(|word| (word, SPELLED)).collect();
+                needs[at] = Need { word: joined, others, name: true, ..Need::default() };
+                needs.remove(at + 1);
+            }
+        }
+        at += 1;
+    }
+    Ok(())
 }
 
-#[allow(clippy::cast_precision_loss)]
-fn age(at_ms: i64, oldest: i64, newest: i64) -> f64 {
-    (newest - at_ms) as f64 / (newest - oldest).max(1) as f64
+/// Words written with a capital inside a sentence: names, in the languages that do so.
+fn capitals(question: &str) -> HashSet<String> {
+    let words =
+        question.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty());
+    let inside = words.skip(1).filter(|word| word.starts_with(|c: char| c.is_uppercase()) && word.len() > 1);
+    inside
+        .map(|word| decide::rank::stem(&comparable(word)).replace('\'', ""))
+        .filter(|word| !says_nothing(word) && concepts().of(word).is_empty())
+        .collect()
+}
+
+/// Is somebody or something of the household called so?
+fn is_name(connection: &Connection, need: &Need) -> Result<bool, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT 1 FROM memory_entities AS entity JOIN memory_facts AS fact ON fact.source = entity.id
+         WHERE entity.key = ?1 AND fact.forgotten IS NULL LIMIT 1 OFFSET 2",
+    )?;
+    if select.exists([&need.word])? {
+        return Ok(true);
+    }
+    for (other, _) in need.others.iter().filter(|&&(_, how)| how == SPELLED) {
+        if select.exists([other])? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Compares texts with a question, best first. None where the best of them is no answer; those that are
+/// far behind it stay out.
+fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], strictness: Strictness) -> Vec<Found> {
+    let mut found: Vec<(Found, i64)> = sources
+        .iter()
+        .map(|source| {
+            let fit = compare(dictionary, asked, source);
+            (Found { id: source.id, score: fit.score(), fit }, source.at_ms)
+        })
+        .filter(|(found, _)| match strictness {
+            Strictness::Fact => !found.fit.is_beside(),
+            Strictness::Span => true,
+            Strictness::Passage => found.fit.is_passage(),
+        })
+        .collect();
+    found.sort_by(|(a, at), (b, bt)| b.score.total_cmp(&a.score).then(bt.cmp(at)).then(b.id.cmp(&a.id)));
+    let Some((best, _)) = found.first().filter(|(best, _)| match strictness {
+        Strictness::Fact => best.fit.is_answer(),
+        Strictness::Span => best.fit.is_of_span(),
+        Strictness::Passage => true,
+    }) else {
+        return Vec::new();
+    };
+    let least = best.score * BEHIND_MAX;
+    found.into_iter().map(|(found, _)| found).take_while(|found| found.score >= least).collect()
+}
+
+/// How well one text answers.
+pub fn compare(dictionary: &Dictionary, asked: &Asked, source: &Source) -> Fit {
+    let head = Text::new(dictionary, &source.head);
+    let tail = Text::new(dictionary, &source.tail);
+    let body = Text::new(dictionary, &source.body);
+    let plain = format!("{}\n{}\n{}", head.plain, tail.plain, body.plain);
+    fit(&asked.needs, &Told::new(&head.words, &tail.words, &body.words, plain))
 }
 
 /// What finds a need, as FTS5 writes it.
 fn expression(need: &Need) -> String {
     let words = std::iter::once(need.word.as_str()).chain(need.others.iter().map(|(other, _)| other.as_str()));
-    let each: Vec<String> = words.map(|word| one(word, need.count == 0)).collect();
+    let mut each: Vec<String> = words.map(|word| one(word, need.count == 0)).collect();
+    if need.count <= RECUT_MAX && need.word.starts_with(is_unspaced) && need.word.chars().nth(1).is_some() {
+        // A name that came into the dictionary later was cut otherwise before.
+        each.push(format!("characters : \"{}\"", characters(&need.word).join(" ")));
+    }
     each.join(" OR ")
 }
 

@@ -71,9 +71,14 @@ impl Corpus {
 }
 
 fn spell(connection: &Connection, term: &str) -> Result<(), StoreError> {
-    if term.is_ascii() {
+    if term.is_ascii() || term.chars().count() < 2 {
         return Ok(());
     }
+    spell_name(connection, term)
+}
+
+/// As every word of at least two characters, but for names: 宝 is called Bao.
+pub fn spell_name(connection: &Connection, term: &str) -> Result<(), StoreError> {
     let mut insert =
         connection.prepare_cached("INSERT OR IGNORE INTO search_spellings (spelling, term) VALUES (?1, ?2)")?;
     for spelling in pinyin_spellings(term).into_iter().take(SPELLINGS_MAX) {

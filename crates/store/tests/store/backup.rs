@@ -132,3 +132,16 @@ async fn a_store_that_another_process_writes_can_be_backed_up_and_numbers_go_on_
     let restored = open(&parent.path().join("backup"));
     assert!(restored.events().append("new", serde_json::json!(null)).await.unwrap() > seen);
 }
+
+#[tokio::test]
+async fn however_the_places_are_spelled_a_backup_holds_neither_itself_nor_a_key_that_was_left_out() {
+    let parent = TempDir::new().unwrap();
+    let data = parent.path().join("data");
+    let key = parent.path().join("./data/../data/secret.key");
+    let store = Store::open(&data, &Options { key_file: Some(key), ..Options::default() }).unwrap();
+    fill(&store).await;
+    let target = parent.path().join("data/knowledge/../all");
+    let report = store.backup(&target, BackupOptions { without_key: true }).await.unwrap();
+    assert_eq!(report.key, KeyInBackup::LeftOut);
+    assert_eq!(names(&data.join("all")), ["AGENTS.md", "knowledge", "menshen.db", "text"]);
+}

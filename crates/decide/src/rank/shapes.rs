@@ -1,0 +1,135 @@
+//! What an answer looks like: an amount of money, a time, a number. Start at [`shapes`]. Invariant: a shape
+//! only helps to choose among texts, it names nothing.
+
+/// Groups of the table that a text answers by its looks.
+pub fn shapes(plain: &str) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let digits = longest_number(plain);
+    let numeral = plain.chars().any(|c| c.is_ascii_digit() || "一二两三四五六七八九十百千万半".contains(c));
+    let any = |marks: &[&str]| marks.iter().any(|mark| plain.contains(mark));
+    if (numeral && any(&["元", "块", "毛", "千", "万", "百", "一月", "一年"]))
+        || any(&["£", "$", "€", "¥", "quid", "pound", "euro", "dollar", " p ", "pence", "tenner", "fiver"])
+    {
+        found.push("price");
+    }
+    if digits >= 7 {
+        found.push("phone");
+    }
+    if (numeral && any(&["月", "号", "日", "点", "年", "周", "天", "小时", "分钟"])) || any(TIMES) || clock(plain)
+    {
+        found.extend(["when", "duration", "frequency"]);
+    }
+    if numeral || any(NUMBERS) {
+        found.extend(["count", "howmuch"]);
+        // English prices are told without their currency: sixteen ninety-nine.
+        if !found.contains(&"price") && any(&NUMBERS[2..]) {
+            found.push("price");
+        }
+    }
+    if digits >= 4 {
+        found.push("number");
+    }
+    if plain.bytes().any(|byte| byte.is_ascii_digit()) || (numeral && any(&["度", "℃", "degree"])) {
+        found.push("temperature");
+    }
+    found
+}
+
+const NUMBERS: &[&str] = &[
+    "one ", "half", "two ", "three", "four", "five", "six", "seven", "eight", "nine", "ten ", "eleven", "twelve",
+    "teen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand",
+];
+const TIMES: &[&str] = &[
+    "周一",
+    "周二",
+    "周三",
+    "周四",
+    "周五",
+    "周六",
+    "周日",
+    "周末",
+    "星期",
+    "礼拜",
+    "早上",
+    "晚上",
+    "下午",
+    "上午",
+    "中午",
+    "明年",
+    "今年",
+    "去年",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "weekend",
+    "january",
+    "february",
+    "march",
+    "april",
+    " may ",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "o'clock",
+    "half past",
+    "quarter",
+    "morning",
+    "evening",
+    "afternoon",
+    "night",
+    "hour",
+    "minute",
+    "weekly",
+    "daily",
+    "yearly",
+    "term",
+];
+
+/// The most digits in a row, blanks and dashes between them allowed.
+fn longest_number(text: &str) -> usize {
+    let (mut longest, mut here) = (0, 0);
+    for character in text.chars() {
+        match character {
+            '0'..='9' => here += 1,
+            ' ' | '-' if here > 0 => {}
+            _ => here = 0,
+        }
+        longest = longest.max(here);
+    }
+    longest
+}
+
+/// `7:30`, `6pm`.
+fn clock(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (1..bytes.len()).any(|at| {
+        let rest = &bytes[at..];
+        bytes[at - 1].is_ascii_digit()
+            && ((rest[0] == b':' && rest.get(1).is_some_and(u8::is_ascii_digit))
+                || rest.starts_with(b"am")
+                || rest.starts_with(b"pm"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_times_and_numbers_are_seen() {
+        assert!(shapes("月费三百块").contains(&"price"));
+        assert!(shapes("it is £12 a month").contains(&"price"));
+        assert!(shapes("call 0117 496 0144").contains(&"phone"));
+        assert!(shapes("cubs is at 18:15").contains(&"when"));
+        assert!(shapes("每周三下午").contains(&"when"));
+        assert!(shapes("the key hangs by the door").is_empty());
+    }
+}
