@@ -53,11 +53,14 @@ pub struct Turn {
     /// What this turn answers: the first, then interrupts in the order in which they joined.
     pub inputs: Vec<i64>,
     pub principal: Principal,
+    /// Somebody else interrupted: what is done now is in nobody's name.
+    #[serde(default)]
+    pub several: bool,
     /// `en` or `zh`.
     pub language: String,
     /// The one context that goes through all stages.
     pub context: StageContext,
-    /// What the person said, interrupts too, word for word.
+    /// What the person said, interrupts too, word for word; not what a schedule or a plugin put in.
     pub said: String,
     /// What came after the context's messages: answers, results, interrupts.
     pub messages: Vec<Message>,

@@ -88,7 +88,9 @@ impl Turn {
         self.session = new.session.clone();
         self.inputs = vec![input.id];
         self.language = language;
-        self.said = new.text.clone();
+        if new.by_person() {
+            self.said = new.text.clone();
+        }
         self.spent.began_ms = now_ms;
         self.context.raw_message = new.text;
         self.context.user_id = new.principal.user_id.clone();
@@ -304,7 +306,10 @@ impl Turn {
             return vec![Effect::Requeue(input)];
         }
         self.inputs.push(input.id);
-        self.said = format!("{}\n{}", self.said, input.new.text);
+        self.several |= input.new.principal != self.principal;
+        if input.new.by_person() {
+            self.said = format!("{}\n{}", self.said, input.new.text);
+        }
         self.waiting.push(input.new.text);
         self.context.no_memory |= input.new.kind == sdk::InjectionKind::NoMemory;
         if step == Step::Asking {
