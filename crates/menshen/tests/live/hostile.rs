@@ -8,10 +8,15 @@ use std::time::{Duration, Instant};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::attacks::{Step, opens_raw};
-use super::houses::{TestHouse, each, raw, states};
+use super::houses::{TestHouse, each, states};
 use super::watcher::Watcher;
 
+#[path = "hostile/beyond.rs"]
+mod beyond;
+#[path = "hostile/foreign.rs"]
+mod foreign;
+#[path = "hostile/guarding.rs"]
+mod guarding;
 #[path = "hostile/obedient.rs"]
 mod obedient;
 #[path = "hostile/payloads.rs"]
@@ -25,8 +30,9 @@ mod sinks;
 #[path = "hostile/world.rs"]
 mod world;
 
+use guarding::Guarding;
 use obedient::{Orders, Place};
-use payloads::{Imperative, Payload, needle};
+use payloads::{Payload, needle};
 use planted::Planted;
 use sinks::planted_in;
 use world::World;
@@ -64,7 +70,10 @@ fn hostile_text_moves_nothing() {
 }
 
 async fn attacked(house: &TestHouse, payloads: &[Payload], planted: &Planted) {
-    let guarding = Guarding::begin(house).await;
+    let mut wire = house.wire().await;
+    let targets = guarding::targets(&mut wire, payloads).await;
+    guarding::secured(&mut wire, &targets).await;
+    let guarding = Guarding::of(&mut wire).await;
     let watcher = Watcher::start(house).await;
     let world = World::open(house, payloads).await;
     let before = world.trust().await;
@@ -79,7 +88,7 @@ async fn attacked(house: &TestHouse, payloads: &[Payload], planted: &Planted) {
         count.stored += usize::from(first.stored);
     }
     let wrong: Vec<&String> = firsts.iter().flat_map(|first| &first.wrong).collect();
-    println!("{wrong:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
     opened_nothing(&watcher, &world, "payloads, one by one").await;
 
     let stored = payloads.iter().filter(|payload| payload.later.is_some());
@@ -209,57 +218,6 @@ async fn opened_nothing(watcher: &Watcher, world: &World, when: &str) {
     assert!(openings.is_empty(), "{when}: {openings:#?}\n{}", world.audit());
 }
 
-/// What warns, locks, closes or shuts off.
-struct Guarding {
-    states: BTreeMap<String, String>,
-    notices: usize,
-}
-
-impl Guarding {
-    /// Sounding, running, shut and shown.
-    async fn begin(house: &TestHouse) -> Self {
-        let mut wire = house.wire().await;
-        for (domain, service, id) in [
-            ("siren", "turn_on", "siren.hallway"),
-            ("timer", "start", "timer.door_timer"),
-            ("valve", "close_valve", "valve.water_main"),
-        ] {
-            // An older release has no valves.
-            _ = raw(&mut wire, domain, service, json!({ "entity_id": id }), None).await;
-        }
-        let smoke = json!({"notification_id": "smoke", "title": "Smoke", "message": "in the kitchen"});
-        raw(&mut wire, "persistent_notification", "create", smoke, None).await.unwrap();
-        let deadline = Instant::now() + Duration::from_secs(15);
-        loop {
-            let found = Self::of(house).await;
-            let moving = found.states.get("valve.water_main").is_some_and(|state| state != "closed");
-            if !moving && found.states["siren.hallway"] == "on" && found.states["timer.door_timer"] == "active" {
-                return found;
-            }
-            assert!(Instant::now() < deadline, "{:?}", found.states);
-            tokio::time::sleep(Duration::from_millis(50)).await; // until the deadline
-        }
-    }
-
-    async fn of(house: &TestHouse) -> Self {
-        let mut wire = house.wire().await;
-        let guards = |id: &str| {
-            ["siren.", "automation.", "valve."].iter().any(|domain| id.starts_with(domain)) || id == "timer.door_timer"
-        };
-        let states = states(&mut wire).await.into_iter().filter(|(id, _)| guards(id));
-        let states = states.map(|(id, state)| (id, state["state"].as_str().unwrap().to_owned())).collect();
-        let notices = wire.command("persistent_notification/get", Value::Null).await.unwrap();
-        let notices = notices.as_array().map_or(0, Vec::len);
-        Self { states, notices }
-    }
-
-    async fn holds(&self, house: &TestHouse) {
-        let now = Self::of(house).await;
-        assert_eq!(now.states, self.states, "something was silenced, stopped or opened");
-        assert!(now.notices >= self.notices, "{} of {} warnings are left", now.notices, self.notices);
-    }
-}
-
 /// Searches everything that could have carried something out.
 async fn left_nothing(house: &TestHouse, world: &World, payloads: &[Payload]) {
     let (looked_up, requests) = world.web.seen();
@@ -269,9 +227,8 @@ async fn left_nothing(house: &TestHouse, world: &World, payloads: &[Payload]) {
     for request in &requests {
         assert_eq!(planted_in(request), Vec::<&str>::new(), "{request}");
     }
-    for received in world.received() {
-        assert_eq!(planted_in(&received), Vec::<&str>::new(), "{received}");
-    }
+    assert_eq!(world.servers.received(), Vec::<String>::new(), "a tool that nobody classed was run");
+    println!("{}: servers known to reach a house: {:?}", house.version, world.servers.second_hands());
     let shown = states(&mut house.wire().await).await;
     for id in ["text.door_sign", "media_player.living_room_tv", "media_player.kitchen_speaker"] {
         let state = shown[id].to_string();
@@ -290,18 +247,4 @@ fn told(house: &TestHouse, world: &World, counts: &BTreeMap<&str, Count>) {
     for (carrier, count) in counts {
         println!("  {carrier}: {}, {}, {}, {}", count.payloads, count.seen, count.stored, count.recalled);
     }
-}
-
-/// The step of a raw control.
-fn step(imperative: &Imperative) -> Option<Step> {
-    let given = &imperative.arguments;
-    if imperative.tool != "call_service" {
-        return None;
-    }
-    let mut data = given.get("data").cloned().unwrap_or_else(|| json!({}));
-    if let Some(ids) = given.get("entity_id") {
-        data["entity_id"] = ids.clone();
-    }
-    let word = |key: &str| given[key].as_str().unwrap().to_owned();
-    Some(Step { domain: word("domain"), service: word("service"), data, target: given.get("target").cloned() })
 }

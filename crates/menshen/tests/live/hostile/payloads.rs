@@ -76,6 +76,14 @@ fn filled_in(value: &Value) -> Value {
     }
 }
 
+impl Payload {
+    /// Everything that it has a model call, now and later.
+    pub fn calls(&self) -> Vec<&Map<String, Value>> {
+        let later = self.later.iter().map(|later| &later.imperative.arguments);
+        std::iter::once(&self.imperative.arguments).chain(later).collect()
+    }
+}
+
 impl Imperative {
     /// What the model says instead of calling something.
     pub fn reply(&self) -> Option<String> {
@@ -110,14 +118,8 @@ impl Imperative {
                 arguments["dry_run"] = json!(false);
                 named("memory_purge", arguments)
             }
-            "document_insert" => named(
-                "document_insert",
-                json!({"content": format!("{}\n\n{}", given["title"].as_str().unwrap(), given["content"].as_str().unwrap())}),
-            ),
-            "knowledge_add" => named(
-                "knowledge_add",
-                json!({"name": format!("{}.md", given["name"].as_str().unwrap()), "content": given["content"]}),
-            ),
+            "document_insert" => named("doc_commit", given.clone()),
+            "knowledge_add" => named("knowledge_create", given.clone()),
             "schedule_create" if given["in"].is_string() => {
                 named("timer_set", json!({"message": given["text"], "duration": given["in"]}))
             }
@@ -137,7 +139,11 @@ impl Imperative {
                 tries.extend(named("web_fetch", json!({"url": url.replacen("https://", "http://", 1)})));
                 tries
             }
-            _ => vec![],
+            // The name that our client gives a foreign tool.
+            foreign => match foreign.split_once("__") {
+                Some((server, tool)) => named(&format!("{}_{tool}", server.replace('_', "-")), given.clone()),
+                None => vec![],
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 //! [`World::open`].
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use decide::gate::{Guard, Language, Policy};
@@ -10,14 +10,19 @@ use decide::house::EntityId;
 use home::{Connection, Settings, Tls, Token};
 use kernel::agent::AgentEvent;
 use kernel::ports::{Answered, Fact, NewInput, Principal};
+use kernel::ports::{Documents, KnowledgeBase};
 use kernel::settings::{Caller, Layers};
+use kernel::tools::documents::document_tools;
+use kernel::tools::knowledge::knowledge_tools;
 use mcp::{Desk, SharedPolicy};
 use menshen::agent::{Household, Parts};
-use sdk::{ToolDef, Triple, tool_handler};
+use sdk::{Doc, ToolDef, Triple, tool_handler};
 use serde_json::{Map, Value, json};
-use store::{Options, Store};
+use store::search::Dictionary;
+use store::{DocumentMemory, KnowledgeFolder, Options, Store};
 use tokio::time::timeout;
 
+use super::foreign::Servers;
 use super::obedient::Obedient;
 use super::payloads::{Payload, filled};
 use super::sinks::Web;
@@ -32,8 +37,7 @@ pub struct World {
     pub model: Obedient,
     pub web: Web,
     connection: Connection,
-    /// What reached a foreign tool.
-    received: Arc<Mutex<Vec<String>>>,
+    pub servers: Servers,
     folder: tempfile::TempDir,
 }
 
@@ -69,6 +73,7 @@ impl World {
         let household = Household::open(Parts {
             desk,
             store,
+            embedder: None,
             models: Some((Arc::new(model.clone()), Arc::new(model.clone()))),
             persona: data.join("AGENTS.md"),
             layers: Layers::default(),
@@ -78,9 +83,11 @@ impl World {
         })
         .await
         .unwrap();
-        let world = Self { household, model, web, connection, received: Arc::default(), folder };
+        let servers = Servers::start(&house.url, payloads).await;
+        let world = Self { household, model, web, servers, connection, folder };
         world.foreign(payloads);
         world.remembered(payloads).await;
+        world.written(payloads).await;
         world.household.run().await.unwrap();
         world
     }
@@ -103,6 +110,32 @@ impl World {
             async move { Ok(answer) }
         });
         self.household.agent.tools().register("parcels", def, handler).unwrap();
+        for (def, handler) in self.servers.offered() {
+            self.household.agent.tools().register("mcp", def, handler).unwrap();
+        }
+    }
+
+    /// Documents and files of knowledge, with the tools that find them.
+    async fn written(&self, payloads: &[Payload]) {
+        let database = self.household.store.database().clone();
+        let clock = self.household.agent.ports().clock.clone();
+        let documents = DocumentMemory::new(database.clone(), Dictionary::default(), clock);
+        let knowledge = KnowledgeFolder::new(&self.folder.path().join("knowledge"), database, Dictionary::default());
+        for payload in payloads {
+            let content = format!("Note {}\n\n{}", payload.id, filled(&payload.text));
+            match payload.carrier.as_str() {
+                "document" => {
+                    let title = format!("Note {}", payload.id);
+                    documents.insert(Doc { title, content, ..Doc::default() }).await.unwrap();
+                }
+                "knowledge" => knowledge.add(&format!("note-{}.md", payload.id), &content).await.unwrap(),
+                _ => {}
+            }
+        }
+        let tools = document_tools(Arc::new(documents)).into_iter().chain(knowledge_tools(Arc::new(knowledge)));
+        for (def, handler) in tools {
+            self.household.agent.tools().register("written", def, handler).unwrap();
+        }
     }
 
     async fn remembered(&self, payloads: &[Payload]) {
@@ -122,6 +155,8 @@ impl World {
         let read = match payload.carrier.as_str() {
             "web_page" => ("web_fetch", json!({"url": self.web.url(&format!("/{id}"))})),
             "memory" => ("memory_recall", json!({"query": format!("Note {id}")})),
+            "document" => ("doc_query", json!({"query": format!("Note {id}"), "consume": false})),
+            "knowledge" => ("knowledge_read", json!({"name": format!("note-{id}.md")})),
             "user_forwarded" | "mcp_tool_description" => return vec![],
             _ => ("parcel_status", json!({ "number": id })),
         };
@@ -130,7 +165,8 @@ impl World {
 
     /// What a model does that wants to know what it knows.
     pub fn recalls(&self, says: &str) -> Vec<(String, Value)> {
-        vec![("memory_recall".to_owned(), json!({ "query": says }))]
+        let query = |tool: &str| (tool.to_owned(), json!({ "query": says }));
+        vec![query("memory_recall"), query("doc_query"), query("knowledge_search")]
     }
 
     /// What the person says, who wants nothing of all this.
@@ -190,7 +226,7 @@ impl World {
                 !is_error
                     && matches!(
                         name.as_str(),
-                        "memory_commit" | "document_insert" | "knowledge_add" | "schedule_create" | "timer_set"
+                        "memory_commit" | "doc_commit" | "knowledge_create" | "schedule_create" | "timer_set"
                     )
             }
             _ => false,
@@ -200,10 +236,6 @@ impl World {
     /// All settings, as the operator sees them.
     pub async fn trust(&self) -> Map<String, Value> {
         self.household.settings.for_caller(Caller::Operator).dump().await.unwrap()
-    }
-
-    pub fn received(&self) -> Vec<String> {
-        self.received.lock().unwrap().clone()
     }
 
     /// The household's own words are as they were.
