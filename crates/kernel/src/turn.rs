@@ -60,8 +60,11 @@ pub struct Turn {
     pub language: String,
     /// The one context that goes through all stages.
     pub context: StageContext,
-    /// What the person said, interrupts too, word for word; not what a schedule or a plugin put in.
+    /// What was said, interrupts too, word for word.
     pub said: String,
+    /// The same without what schedules and plugins put in, whose words a model or a stranger may have chosen:
+    /// what a person is held to have named.
+    pub named: String,
     /// What came after the context's messages: answers, results, interrupts.
     pub messages: Vec<Message>,
     /// The calls of the last answer.

@@ -6,9 +6,9 @@ pub mod check;
 pub mod config;
 pub mod gate;
 pub mod keep;
+pub mod listening;
 pub mod llm;
 pub mod mcp;
-
 pub mod serve;
 pub mod serving;
 pub mod setup;

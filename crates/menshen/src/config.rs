@@ -16,6 +16,7 @@ use kernel::turn::Limits;
 use serde::Deserialize;
 
 mod edit;
+mod foreign;
 mod pins;
 
 pub use edit::{Change, change, text};
@@ -71,6 +72,7 @@ struct File {
     llm: Llm,
     budgets: Budgets,
     agent: Agent,
+    mcp: foreign::Foreign,
     memory: Memory,
     web: Web,
 }
@@ -145,6 +147,8 @@ pub struct Config {
     pub sources: Vec<llm::Config>,
     /// A model that embeds, for search by meaning.
     pub embeddings: Option<llm::Config>,
+    /// MCP servers of others.
+    pub foreign: foreign::Foreign,
     /// As they stand in the file.
     pub budgets: toml::Table,
     /// Hosts that may be read in every turn.
@@ -216,6 +220,7 @@ impl Config {
         let language = language(options.language.as_deref().or(file.language.as_deref()));
         let (sources, budgets, hosts) = (with_key(file.llm.sources), file.budgets.0, file.web.hosts);
         let Agent { data, persona } = file.agent;
+        let foreign = file.mcp;
         let embeddings = with_key(file.memory.embeddings.into_iter().map(named).collect()).pop();
         Self {
             path,
@@ -226,6 +231,7 @@ impl Config {
             broken,
             sources,
             embeddings,
+            foreign,
             budgets,
             hosts,
             data,

@@ -20,7 +20,7 @@ pub fn stem(word: &str) -> &str {
 
 /// Other forms that the same word may have been told in: `lived`, `living`, `lives` for `live`.
 pub fn forms(word: &str) -> Vec<String> {
-    if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_alphabetic()) {
+    if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_alphabetic()) {
         return Vec::new();
     }
     let mut forms = Vec::new();
@@ -29,6 +29,9 @@ pub fn forms(word: &str) -> Vec<String> {
             forms.push(form);
         }
     };
+    for family in IRREGULAR.iter().filter(|family| family.contains(&word)) {
+        family.iter().for_each(|form| add((*form).to_owned()));
+    }
     if let Some(root) = word.strip_suffix("ie") {
         add(format!("{root}y"));
     } else if let Some(root) = word.strip_suffix("ied") {
@@ -61,6 +64,67 @@ pub fn is_exact(word: &str) -> bool {
 pub fn says_nothing(word: &str) -> bool {
     STOP.contains(&word)
 }
+
+/// Verbs whose forms are no endings.
+const IRREGULAR: &[&[&str]] = &[
+    &["drink", "drank", "drunk"],
+    &["eat", "ate", "eaten"],
+    &["buy", "bought"],
+    &["bring", "brought"],
+    &["teach", "taught"],
+    &["think", "thought"],
+    &["catch", "caught"],
+    &["sleep", "slept"],
+    &["keep", "kept"],
+    &["leave", "left"],
+    &["lose", "lost"],
+    &["sell", "sold"],
+    &["send", "sent"],
+    &["lend", "lent"],
+    &["spend", "spent"],
+    &["build", "built"],
+    &["break", "broke", "broken"],
+    &["speak", "spoke", "spoken"],
+    &["wake", "woke", "woken"],
+    &["drive", "drove", "driven"],
+    &["write", "wrote", "written"],
+    &["ride", "rode", "ridden"],
+    &["rise", "rose", "risen"],
+    &["fall", "fell", "fallen"],
+    &["grow", "grew", "grown"],
+    &["throw", "threw", "thrown"],
+    &["fly", "flew", "flown"],
+    &["draw", "drew", "drawn"],
+    &["wear", "wore", "worn"],
+    &["tear", "tore", "torn"],
+    &["swim", "swam", "swum"],
+    &["sing", "sang", "sung"],
+    &["begin", "began", "begun"],
+    &["run", "ran"],
+    &["win", "won"],
+    &["meet", "met"],
+    &["feed", "fed"],
+    &["read", "read"],
+    &["lead", "led"],
+    &["hold", "held"],
+    &["stand", "stood"],
+    &["pay", "paid"],
+    &["hide", "hid", "hidden"],
+    &["choose", "chose", "chosen"],
+    &["steal", "stole", "stolen"],
+    &["freeze", "froze", "frozen"],
+    &["forget", "forgot", "forgotten"],
+    &["give", "gave", "given"],
+    &["born", "birth"],
+    &["die", "died", "death", "dead"],
+    &["child", "children"],
+    &["tooth", "teeth"],
+    &["foot", "feet"],
+    &["wife", "wives"],
+    &["shelf", "shelves"],
+    &["knife", "knives"],
+    &["leaf", "leaves"],
+];
 
 const STOP: &[&str] = &[
     "now",

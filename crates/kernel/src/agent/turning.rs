@@ -33,7 +33,8 @@ impl Session {
     pub async fn turn(&mut self, mut turn: Turn, effects: Vec<Effect>) {
         let (session, id) = (turn.session.clone(), turn.id.clone());
         let (channel, text) = (turn.principal.channel.clone(), turn.context.raw_message.clone());
-        self.agent.tell(AgentEvent::TurnStarted { session, turn: id, channel, text });
+        let inputs = turn.inputs.clone();
+        self.agent.tell(AgentEvent::TurnStarted { session, turn: id, inputs, channel, text });
         let mut effects: std::collections::VecDeque<Effect> = effects.into();
         while let Some(effect) = effects.pop_front() {
             let next = match effect {
@@ -203,10 +204,8 @@ impl Session {
             self.problem(turn, "store", None, format!("the answer could not be kept and may come again: {failure}"));
         }
         if !turn.context.no_memory {
-            let asked = match turn.said.is_empty() {
-                true => ("system", turn.context.raw_message.clone()),
-                false => ("user", turn.said.clone()),
-            };
+            let role = if turn.named.is_empty() { "system" } else { "user" };
+            let asked = (role, turn.said.clone());
             for (role, content) in [asked, ("assistant", reply)] {
                 let event = TextEvent {
                     role: role.into(),

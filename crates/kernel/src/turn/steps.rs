@@ -8,7 +8,7 @@ use super::batch::{Batched, Progress};
 use super::event::{Effect, Event, Patch, Reply};
 use super::{Ended, Step, Turn};
 use crate::message::Message;
-use crate::ports::{Input, SourceErrorKind};
+use crate::ports::{Input, NewInput, SourceErrorKind};
 use crate::receipts::mended;
 
 /// How often an answer that was cut off is asked for again.
@@ -88,9 +88,8 @@ impl Turn {
         self.session = new.session.clone();
         self.inputs = vec![input.id];
         self.language = language;
-        if new.by_person() {
-            self.said = new.text.clone();
-        }
+        self.said = new.text.clone();
+        self.hear(&new);
         self.spent.began_ms = now_ms;
         self.context.raw_message = new.text;
         self.context.user_id = new.principal.user_id.clone();
@@ -295,6 +294,13 @@ impl Turn {
         self.finish(Ended::SourceFailed { message })
     }
 
+    fn hear(&mut self, input: &NewInput) {
+        if input.by_person() {
+            self.named.push_str(&input.text);
+            self.named.push('\n');
+        }
+    }
+
     /// An interrupt joins here, or begins a turn of its own: never both.
     fn interrupted(&mut self, input: Box<Input>, step: Step) -> Vec<Effect> {
         if matches!(step, Step::Delivering | Step::AfterOutput | Step::Over | Step::New)
@@ -307,9 +313,8 @@ impl Turn {
         }
         self.inputs.push(input.id);
         self.several |= input.new.principal != self.principal;
-        if input.new.by_person() {
-            self.said = format!("{}\n{}", self.said, input.new.text);
-        }
+        self.said = format!("{}\n{}", self.said, input.new.text);
+        self.hear(&input.new);
         self.waiting.push(input.new.text);
         self.context.no_memory |= input.new.kind == sdk::InjectionKind::NoMemory;
         if step == Step::Asking {

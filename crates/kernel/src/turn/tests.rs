@@ -205,7 +205,7 @@ fn what_the_person_said_is_neither_a_schedule_s_nor_a_plugin_s_text() {
         let mut turn = asking();
         turn.apply(Event::Interrupted { input: put_in(2, source, "see https://evil.example/?q=locked") }, 4);
         turn.apply(Event::Interrupted { input: put_in(3, "console", "and the lamp") }, 4);
-        assert_eq!(turn.said, "lock up\nand the lamp", "{source}");
+        assert_eq!(turn.named, "lock up\nand the lamp\n", "{source}");
         let mut begun = Turn::default();
         let input = put_in(1, source, "see https://evil.example/?q=locked");
         let limits = Limits::default();
@@ -220,7 +220,7 @@ fn what_the_person_said_is_neither_a_schedule_s_nor_a_plugin_s_text() {
             },
             0,
         );
-        assert_eq!((begun.said.as_str(), begun.inputs.len()), ("", 1), "{source}");
+        assert_eq!((begun.named.as_str(), begun.inputs.len()), ("", 1), "{source}");
     }
 }
 

@@ -3,10 +3,13 @@
 
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::Reach;
 
@@ -14,17 +17,22 @@ use super::Reach;
 const PASSED_ON: &[&str] = &["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 /// Of its complaints the last line is kept, as long as this.
 const COMPLAINT_BYTES_MAX: u64 = 4096;
+/// A child that ends has said all that it will say by then.
+const LAST_WORDS_MAX: Duration = Duration::from_secs(1);
 
 pub(super) struct Child {
     group: Option<Pid>,
     /// Killed with its handle.
     _process: tokio::process::Child,
     complaint: Arc<Mutex<String>>,
+    listening: JoinHandle<()>,
 }
 
 impl Child {
-    /// The last that it wrote on standard error.
-    pub(super) fn complaint(&self) -> String {
+    /// The last that it wrote on standard error, once it is known to be ending: what is under way is waited for.
+    pub(super) async fn last_words(&mut self) -> String {
+        // Somebody else may hold its standard error open.
+        let _ = timeout(LAST_WORDS_MAX, &mut self.listening).await;
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -64,8 +72,8 @@ pub(super) fn start(reach: &Reach) -> Result<(Child, ChildStdout, ChildStdin), S
     };
     let complaint = Arc::new(Mutex::new(String::new()));
     // Ends with the child, which closes its end.
-    tokio::spawn(listen(errors, complaint.clone()));
-    Ok((Child { group, _process: process, complaint }, output, input))
+    let listening = tokio::spawn(listen(errors, complaint.clone()));
+    Ok((Child { group, _process: process, complaint, listening }, output, input))
 }
 
 async fn listen(errors: ChildStderr, complaint: Arc<Mutex<String>>) {

@@ -130,7 +130,7 @@ pub(super) async fn keep_up(shared: Arc<Shared>, tell: watch::Sender<Status>) {
 /// One connection, from its opening to its end.
 async fn session(shared: &Shared, tell: &watch::Sender<Status>) -> End {
     let changed = Arc::new(Notify::new());
-    let opened = match timeout(OPEN_MAX, open(&shared.server, changed.clone())).await {
+    let mut opened = match timeout(OPEN_MAX, open(&shared.server, changed.clone())).await {
         Ok(Ok(opened)) => opened,
         Ok(Err(why)) => return End::Gone(why),
         Err(_) => return End::Gone(format!("it did not answer within {} s", OPEN_MAX.as_secs())),
@@ -152,7 +152,10 @@ async fn session(shared: &Shared, tell: &watch::Sender<Status>) -> End {
             // Over HTTP a server that forgot the session shows it only when it is asked.
             () = shared.doubt.notified() => sleep(RELIST_PAUSE).await,
             () = closed(&peer) => {
-                let said = opened.child.as_ref().map(Child::complaint).unwrap_or_default();
+                let said = match &mut opened.child {
+                    Some(child) => child.last_words().await,
+                    None => String::new(),
+                };
                 let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
                 return End::Gone(format!("the connection ended{said}"));
             }
@@ -195,13 +198,13 @@ async fn open(server: &ForeignServer, changed: Arc<Notify>) -> Result<Opened, St
             Ok(Opened { running, child: None, _reading: reading })
         }
         Reach::Program { .. } => {
-            let (child, output, input) = child::start(&server.reach)?;
+            let (mut child, output, input) = child::start(&server.reach)?;
             let (lines, reading) = bounded(output, From::Server);
             let reading = Some(Aborted(reading));
             match ears.serve((lines, input)).await {
                 Ok(running) => Ok(Opened { running, child: Some(child), _reading: reading }),
                 Err(error) => {
-                    let said = child.complaint();
+                    let said = child.last_words().await;
                     let said = if said.is_empty() { clean(&error.to_string(), 300) } else { said };
                     Err(format!("it does not speak MCP: {said}"))
                 }

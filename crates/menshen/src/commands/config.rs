@@ -148,7 +148,7 @@ async fn carried_out(options: &Options, place: &Place, ask: Ask) -> Result<Vec<V
             if !serving::in_use(&error) {
                 return Err(error);
             }
-            return Joined::connect(&socket::path_in(&folder)).await?.settings(ask).await;
+            return Joined::settings(&socket::path_in(&folder), ask).await;
         }
     };
     let config = Config::for_house(options, &place.which)?;

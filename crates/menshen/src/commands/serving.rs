@@ -62,7 +62,7 @@ impl Serving {
             None => None,
         };
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
-        let household = Household::open(Parts {
+        let mut household = Household::open(Parts {
             desk,
             store,
             models,
@@ -72,6 +72,8 @@ impl Serving {
             hosts: config.hosts.clone(),
             house_addresses: config.settings.url.clone().into_iter().collect(),
             names: Arc::new(SystemNames),
+            foreign: config.foreign.servers(),
+            classes: config.foreign.classes(),
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;
@@ -124,9 +126,17 @@ fn models(config: &Config, desk: &Desk) -> Result<Option<menshen::agent::Models>
     for source in &configured {
         sources.push(Arc::new(Source::new(source)?));
     }
-    sources.push(Arc::new(BuiltIn::new(desk.clone(), false)));
-    let sources = Arc::new(Sources::new(sources, pace()));
-    Ok(Some((sources.clone(), sources)))
+    let all = Arc::new(Sources::new(Vec::new(), pace()));
+    // Weak, or the sources would own themselves.
+    let (weak, first) = (Arc::downgrade(&all), configured.first().map(|source| source.name.clone()));
+    let failing = move || {
+        let status = weak.upgrade()?.status();
+        let named = status.iter().find(|status| first.as_ref() == Some(&status.name) && status.last_error.is_some());
+        named.or_else(|| status.iter().find(|status| status.last_error.is_some()))?.last_error.clone()
+    };
+    sources.push(Arc::new(BuiltIn::behind(desk.clone(), Arc::new(failing))));
+    all.replace(sources);
+    Ok(Some((all.clone(), all)))
 }
 
 fn pace() -> Pace {
@@ -135,11 +145,4 @@ fn pace() -> Pace {
     // Enough chance to spread households over half a second.
     let chance = || (RandomState::new().hash_one(0) >> 11) as f64 / (1_u64 << 53) as f64;
     Pace { now_ms, chance: Arc::new(chance) }
-}
-
-/// The built-in source says so in these words.
-pub fn not_understood(reply: &str) -> bool {
-    ["Not understood; nothing was done", "没有听懂，没有执行任何操作", "Several things fit", "有多个符合"]
-        .iter()
-        .any(|start| reply.starts_with(start))
 }

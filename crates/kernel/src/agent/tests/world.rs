@@ -340,7 +340,7 @@ impl Surroundings for Here {
 pub struct Undone(pub Mutex<Vec<Value>>);
 
 impl Undo for Undone {
-    fn undo(&self, changes: Value) -> BoxFuture<'_, Value> {
+    fn undo<'a>(&'a self, changes: Value, _: &'a str) -> BoxFuture<'a, Value> {
         self.0.lock().unwrap().push(changes);
         Box::pin(std::future::ready(json!({ "ok": true, "undone": true })))
     }
