@@ -14,7 +14,7 @@ mod source;
 mod surroundings;
 
 pub use clock::Clock;
-pub use inbox::{Answered, Inbox, Input, NewInput, Principal, StoredTurn, TurnLog};
+pub use inbox::{Answered, Inbox, Input, NewInput, Principal, StoredTurn, TurnLog, place};
 pub use knowledge::{KnowledgeBase, KnowledgePart};
 pub use memory::{
     DocumentHit, Documents, Fact, GraphMemory, Purged, Recall, RecallQuery, RecalledFact, TextHit, TextMemory,

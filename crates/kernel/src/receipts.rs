@@ -17,18 +17,20 @@ enum Claim {
 
 /// The text, with what was really done where it claims otherwise. `called`: some tool ran in this turn.
 pub fn mended(text: &str, done: &[Done], called: bool, account: &str, chinese: bool) -> String {
-    let claim =
-        text.split_inclusive(['.', '!', '\n', '。', '！', '；', ';']).map(claim_in).max_by_key(|claim| match claim {
-            Claim::None => 0,
-            Claim::State => 1,
-            Claim::Deed => 2,
-        });
+    let claim = text.split_inclusive(ENDS).map(claim_in).max_by_key(|claim| match claim {
+        Claim::None => 0,
+        Claim::State => 1,
+        Claim::Deed => 2,
+    });
+    let sentences = || text.split_inclusive(ENDS).filter(|sentence| claim_in(sentence) == Claim::Deed);
+    let unsupported =
+        sentences().filter_map(guarded_deed).any(|deed| !done.iter().any(|done| done.success && supports(done, deed)));
     let none_done = !done.iter().any(|done| done.success);
     let some_failed = done.iter().any(|done| !done.success || done.unknown);
     let wrong = match claim.unwrap_or(Claim::None) {
         Claim::None => false,
         Claim::State => !called,
-        Claim::Deed => none_done || (some_failed && !admits(text)),
+        Claim::Deed => none_done || unsupported || (some_failed && !admits(text)),
     };
     if !wrong {
         return text.to_owned();
@@ -38,6 +40,76 @@ pub fn mended(text: &str, done: &[Done], called: bool, account: &str, chinese: b
         format!("{text}\n（更正：上面的话与实际不符。{account}）")
     } else {
         format!("{text}\n(Correction: that is not what happened. {account})")
+    }
+}
+
+/// What ends a sentence.
+const ENDS: [char; 7] = ['.', '!', '\n', '。', '！', '；', ';'];
+
+/// Deeds that no other deed makes true: the lamp is on, and yet the door was not locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GuardedDeed {
+    Lock,
+    Open,
+    Arm,
+    Disarm,
+}
+
+/// The deed of a sentence that says that something was done.
+fn guarded_deed(sentence: &str) -> Option<GuardedDeed> {
+    let small = sentence.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| small.contains(word));
+    let word = |wanted: &str| small.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == wanted);
+    let way_in = ["door", "gate", "garage"].iter().any(|wanted| word(wanted)) || has(&["门", "車庫", "车库"]);
+    if word("unlocked") || has(&["解锁", "解鎖", "开锁", "開鎖"]) {
+        return Some(GuardedDeed::Open);
+    }
+    if word("opened") && way_in || way_in && has(&["打开", "打開", "开了", "開了", "开启", "開啟"]) {
+        return Some(GuardedDeed::Open);
+    }
+    if word("disarmed") || has(&["撤防"]) {
+        return Some(GuardedDeed::Disarm);
+    }
+    if word("armed") || has(&["布防", "设防", "設防"]) {
+        return Some(GuardedDeed::Arm);
+    }
+    (word("locked") || has(&["锁", "鎖"])).then_some(GuardedDeed::Lock)
+}
+
+/// Tools of the program itself that move nothing in the house, by how their names begin.
+const ELSEWHERE: &[&str] =
+    &["memory_", "text_", "doc_", "knowledge_", "timer_", "schedule_", "settings_", "llm_", "web_", "read_"];
+/// Services that neither lock nor open, by their domain.
+const COMFORT: &[&str] = &[
+    "light",
+    "climate",
+    "fan",
+    "humidifier",
+    "media_player",
+    "vacuum",
+    "todo",
+    "calendar",
+    "timer",
+    "counter",
+    "notify",
+    "tts",
+    "persistent_notification",
+];
+
+/// Whether what was done can be that deed. A macro, a plugin's tool or a relay may be anything.
+fn supports(done: &Done, deed: GuardedDeed) -> bool {
+    if ELSEWHERE.iter().any(|start| done.tool.starts_with(start)) {
+        return false;
+    }
+    let service = done.what.split(' ').next().unwrap_or_default();
+    let Some((domain, service)) = service.split_once('.').filter(|_| done.tool == "call_service") else { return true };
+    match domain {
+        "lock" => deed == if service == "lock" { GuardedDeed::Lock } else { GuardedDeed::Open },
+        "cover" | "valve" => deed == GuardedDeed::Open && !service.starts_with("close") && !service.starts_with("stop"),
+        "alarm_control_panel" => {
+            deed == if service.contains("disarm") { GuardedDeed::Disarm } else { GuardedDeed::Arm }
+        }
+        domain => !COMFORT.contains(&domain),
     }
 }
 
@@ -224,6 +296,45 @@ mod tests {
         check("I've unlocked the front door.", &done(false), true, true);
         check("我已经打开前门了。", &done(false), true, true);
         check("I tried, but the door is still closed: it was refused.", &done(false), true, false);
+    }
+
+    #[test]
+    fn another_deed_does_not_make_a_claim_about_a_door_true() {
+        let did = |tool: &str, what: &str| {
+            vec![Done { tool: tool.into(), success: true, refused: false, unknown: false, what: what.into() }]
+        };
+        let lamp = did("call_service", "light.turn_on light.kitchen");
+        let note = did("memory_commit", "memory_commit");
+        let locked = did("call_service", "lock.lock lock.front_door");
+        let armed = did("call_service", "alarm_control_panel.alarm_arm_home alarm_control_panel.house");
+        let closed = did("call_service", "cover.close_cover cover.garage");
+        for (text, deeds) in [
+            ("I've unlocked the front door.", &lamp),
+            ("I've locked the front door.", &note),
+            ("I have disarmed the alarm.", &armed),
+            ("Done. I've opened the garage.", &closed),
+            ("I've unlocked the back door.", &locked),
+            ("好的，我已经把门打开了。", &lamp),
+            ("我已经把前门锁好了。", &note),
+            ("已为您撤防。", &armed),
+            ("我已经解锁前门了。", &locked),
+        ] {
+            check(text, deeds, true, true);
+        }
+        let macros = did("run_macro", "scene.good_night 晚安");
+        let relay = did("call_service", "switch.turn_on switch.gate");
+        for (text, deeds) in [
+            ("I've turned on the lamp.", &lamp),
+            ("I've opened the curtains.", &closed),
+            ("I've locked the front door.", &locked),
+            ("I've locked the doors and turned off the lights.", &macros),
+            ("I've opened the gate.", &relay),
+            ("I have armed the alarm.", &armed),
+            ("我已经把前门锁好了。", &locked),
+            ("已经布防好了。", &armed),
+        ] {
+            check(text, deeds, true, false);
+        }
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl Tools {
     /// stops the handler.
     pub async fn call(&self, call: &ToolCall, scope: ToolScope) -> (ToolResult, Value) {
         let found = self.tools.load().get(&call.name).cloned();
+        let session = scope.session.clone();
         let done = match found {
             Some(tool) => self.run(&tool, call, scope).await,
             None => Err(self.unknown(&call.name)),
@@ -123,7 +124,7 @@ impl Tools {
             Err(value) => (false, value),
         };
         let (result, undo) = without_undo(result);
-        let result = self.rests.bounded(&call.id, result);
+        let result = self.rests.bounded(&session, &call.id, result);
         let (call_id, name, plugin) = (call.id.clone(), call.name.clone(), call.plugin.clone());
         (ToolResult { call_id, name, plugin, success, result }, undo)
     }
@@ -157,9 +158,9 @@ impl Tools {
         }
     }
 
-    /// The text of a long result from this character on.
-    pub fn rest(&self, call_id: &str, offset: usize) -> Option<Value> {
-        self.rests.read(call_id, offset)
+    /// The text of a long result of this session from this character on.
+    pub fn rest(&self, session: &str, call_id: &str, offset: usize) -> Option<Value> {
+        self.rests.read(session, call_id, offset)
     }
 
     fn unknown(&self, name: &str) -> Value {

@@ -53,13 +53,17 @@ pub struct Turn {
     /// What this turn answers: the first, then interrupts in the order in which they joined.
     pub inputs: Vec<i64>,
     pub principal: Principal,
+    /// Somebody else interrupted: what is done now is in nobody's name.
+    #[serde(default)]
+    pub several: bool,
     /// `en` or `zh`.
     pub language: String,
     /// The one context that goes through all stages.
     pub context: StageContext,
-    /// What the person said, interrupts too, word for word.
+    /// What was said, interrupts too, word for word.
     pub said: String,
-    /// The same without reminders, whose words a model may have chosen: what a person is held to have named.
+    /// The same without what schedules and plugins put in, whose words a model or a stranger may have chosen:
+    /// what a person is held to have named.
     pub named: String,
     /// What came after the context's messages: answers, results, interrupts.
     pub messages: Vec<Message>,

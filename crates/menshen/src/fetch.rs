@@ -13,8 +13,9 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use decide::text::{clean, clean_lines};
@@ -37,6 +38,11 @@ pub const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub const PAGE_CHARS_MAX: usize = 40_000;
 /// Limit: redirects that are followed.
 pub const REDIRECTS_MAX: usize = 5;
+
+/// Limit: fetches of one address in one turn; a further one is refused.
+pub const FETCHES_OF_ADDRESS_MAX: usize = 2;
+/// Fetches that are remembered for this.
+const LATELY_MAX: usize = 1_024;
 
 const AGENT: &str = concat!("menshen/", env!("CARGO_PKG_VERSION"));
 
@@ -68,15 +74,35 @@ pub fn web_tools(web: &Web) -> Vec<(ToolDef, ToolHandler)> {
         deadline_ms: 25_000,
         ..ToolDef::default()
     };
-    let web = web.clone();
+    let (web, asked) = (web.clone(), Arc::new(Asked::default()));
     let handler = tool_handler(move |given: Map<String, Value>, scope| {
-        let web = web.clone();
+        let (web, asked) = (web.clone(), asked.clone());
         async move {
             let url = given.get("url").and_then(Value::as_str).unwrap_or_default();
+            asked.once_more(url, &scope)?;
             web.fetch(url, &scope).await
         }
     });
     vec![(definition, handler)]
+}
+
+/// What was asked for lately, by turn: how often an address is asked for tells something, too.
+#[derive(Default)]
+struct Asked(Mutex<VecDeque<(String, Url)>>);
+
+impl Asked {
+    fn once_more(&self, url: &str, scope: &ToolScope) -> Result<(), Failure> {
+        let asked = (scope.turn.clone(), parse(url)?);
+        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lately.iter().filter(|other| **other == asked).count() >= FETCHES_OF_ADDRESS_MAX {
+            return Err(forbidden("this address was read already in this turn: use what it gave".to_owned()));
+        }
+        if lately.len() >= LATELY_MAX {
+            lately.pop_front();
+        }
+        lately.push_back(asked);
+        Ok(())
+    }
 }
 
 impl Web {
@@ -137,7 +163,8 @@ impl Web {
             )));
         }
         for house in (self.house)() {
-            let Ok(house) = parse(&house).and_then(|house| address::host(&house)) else { continue };
+            // Whatever its port: one that no page is on is the house's all the same.
+            let Some(house) = Url::parse(&house).ok().and_then(|house| address::host(&house).ok()) else { continue };
             let there = self.names.addresses(&house).await.unwrap_or_default();
             if house == host || there.iter().any(|address| found.contains(address)) {
                 return Err(forbidden("that is the house's own address: use the tools of the house".to_owned()));

@@ -21,6 +21,8 @@ mod events;
 mod exhaustion;
 #[path = "live/honest.rs"]
 mod honest;
+#[path = "live/hostile.rs"]
+mod hostile;
 #[path = "live/houses.rs"]
 mod houses;
 #[path = "live/process.rs"]

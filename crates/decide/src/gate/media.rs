@@ -16,7 +16,11 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
     let lower = text.to_lowercase();
     let Some((scheme, rest)) = lower.split_once(':') else {
         // No scheme: a channel number, a playlist's name; but not `//host` and no path into the house.
-        return if lower.starts_with(['/', '\\']) || leads_inside(&lower) { Verdict::Refuse } else { Verdict::Allow };
+        return match () {
+            () if lower.starts_with(['/', '\\']) || leads_inside(&lower) => Verdict::Refuse,
+            () if leads_out(&lower) => Verdict::Ask,
+            () => Verdict::Allow,
+        };
     };
     match scheme {
         "spotify" | "apple-music" | "library" | "x-rincon-cpcontainer" => Verdict::Allow,
@@ -36,6 +40,13 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
 fn leads_inside(text: &str) -> bool {
     let first = text.split(['/', '?']).next().unwrap_or_default();
     first.contains('.') && first != text && private(first) || first.parse::<IpAddr>().is_ok()
+}
+
+/// `music.example/x?y`: the same of a host outside. A title with a stop in it has a blank, too.
+fn leads_out(text: &str) -> bool {
+    let Some((first, _)) = text.split_once(['/', '?']) else { return false };
+    let last = first.rsplit_once('.').map(|(_, last)| last).unwrap_or_default();
+    last.chars().count() > 1 && last.chars().all(char::is_alphabetic) && !first.contains(char::is_whitespace)
 }
 
 fn host(rest: &str) -> Option<String> {
@@ -143,6 +154,8 @@ mod tests {
         }
         for text in [
             "https://evil.example.com/x",
+            "example.com/x",
+            "evil.example?q=home",
             "file:///etc/passwd",
             "ftp://10.0.0.1/x",
             "http://8.8.8.8/",
@@ -170,8 +183,10 @@ mod tests {
             "1.5",
             "Jazz",
             "Jazz/Blues",
-            "example.com/x",
             "kitchen.local",
+            "example.com",
+            "Mr. Big/Live",
+            "AC/DC?",
             "spotify:playlist:1",
             "apple-music:1",
             "library://x",

@@ -39,6 +39,8 @@ pub(super) enum Kind {
     Harm,
     /// Always asks: it blinds what would notice, or writes what nobody can judge.
     Blind,
+    /// Asks where it sounds, or may by the time that it runs.
+    Silence,
     /// Stops something that may be about to lock, close or arm.
     TimerStop,
     TimerRun,
@@ -196,7 +198,7 @@ const LINES: &[Line] = &[
     ("input_number", "set_value", Relay(Key("value")), &["value"]), ("input_number", "increment", Relay(Any), &[]), ("input_number", "decrement", Relay(Any), &[]),
     ("input_text", "set_value", Relay(Key("value")), &["value"]),
     ("input_datetime", "set_datetime", Relay(Any), &["date", "datetime", "time", "timestamp"]),
-    ("siren", "turn_on", Harm, &["duration", "tone", "volume_level"]), ("siren", "turn_off", Relay(Off), &[]), ("siren", "toggle", Harm, &[]),
+    ("siren", "turn_on", Harm, &["duration", "tone", "volume_level"]), ("siren", "turn_off", Silence, &[]), ("siren", "toggle", Harm, &[]),
     ("counter", "increment", Comfort(Any), &[]), ("counter", "decrement", Comfort(Any), &[]), ("counter", "reset", Comfort(Any), &[]),
     ("counter", "set_value", Comfort(Any), &["value"]),
     ("timer", "start", TimerRun, &["duration"]), ("timer", "finish", TimerRun, &[]), ("timer", "change", TimerStop, &["duration"]),

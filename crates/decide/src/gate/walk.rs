@@ -65,6 +65,8 @@ pub(super) struct Walk<'a> {
     pub as_one: bool,
     /// The caller handed values to a macro, so its templates may hold anything.
     foreign_values: bool,
+    /// One of them is more than words where a message is made of it.
+    foreign_words: bool,
     /// Only counts moves toward safety; nobody reads the reasons.
     counting: bool,
     /// Moves toward safety met, for "does stopping this leave a door open".
@@ -83,6 +85,7 @@ impl<'a> Walk<'a> {
             moved: BTreeSet::new(),
             as_one: false,
             foreign_values: false,
+            foreign_words: false,
             counting: false,
             secures: 0,
         }
@@ -250,6 +253,18 @@ impl<'a> Walk<'a> {
                 self.asks(ReasonCode::Blinds, action, Some(id), None);
                 self.plain(action, id, Look::List, End::Any);
             }
+            Kind::Silence => {
+                // One that is silent stays so; a script or an automation may come to it later.
+                let at_once = self.path.iter().all(|step| match step {
+                    Step::Runs { entity, .. } => entity.domain() == "scene",
+                    Step::Moves { .. } => true,
+                    Step::Triggers { .. } | Step::Event { .. } => false,
+                });
+                if !at_once || entity.value() != Some("off") {
+                    self.asks(ReasonCode::Blinds, action, Some(id), None);
+                }
+                self.plain(action, id, Look::Relay, End::Off);
+            }
             Kind::TimerRun => {
                 self.timer(action, id);
                 // Started anew while it runs, it ends later.
@@ -260,6 +275,11 @@ impl<'a> Walk<'a> {
             Kind::TimerStop => {
                 self.timer(action, id);
                 self.stops_what_follows(action, id);
+                // What waits for it may stand where nobody can see it: in another program, in a device.
+                let idle = entity.value() == Some("idle");
+                if !idle && own_guard(self.facts, id, entity, Look::Relay) == Some(Guarded::Named) {
+                    self.asks(ReasonCode::Stops, action, Some(id), Some(self.name(id)));
+                }
             }
             Kind::Media => {
                 self.plain(action, id, Look::List, End::Any);
@@ -400,11 +420,12 @@ impl<'a> Walk<'a> {
     /// A macro or automation runs.
     fn runs(&mut self, action: &Action<'_>, id: &EntityId) {
         let step = Step::Runs { entity: id.clone(), name: self.name(id) };
-        let before = self.foreign_values;
+        let before = (self.foreign_values, self.foreign_words);
         self.foreign_values |= self.path.is_empty()
             && (action.data.contains_key("variables") || (action.service == id.object() && !action.data.is_empty()));
+        self.foreign_words |= self.path.is_empty() && action.data.values().any(messages::more_than_words);
         self.step(&action.name(), Some(id), step, |walk| walk.body(action, id));
-        self.foreign_values = before;
+        (self.foreign_values, self.foreign_words) = before;
     }
 
     /// What was turned off may run by itself again: by the clock, or when somebody comes home.

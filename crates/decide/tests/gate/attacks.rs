@@ -473,6 +473,45 @@ fn starting_a_running_timer_anew_puts_off_the_lock_that_follows() {
 }
 
 #[test]
+fn a_timer_that_is_named_after_a_door_is_not_stopped_while_it_runs() {
+    let timer = |name: &str, state: &str| Small::new().with(&format!("timer.{name}"), state, json!({}));
+    for name in ["door_timer", "lock_up", "garage"] {
+        let entity = format!("timer.{name}");
+        for service in ["timer.cancel", "timer.pause", "timer.change"] {
+            timer(name, "active").gives(service, on(&entity), "ask stops");
+            timer(name, "idle").gives(service, on(&entity), "allow");
+            let decided = timer(name, "active").policy(|policy| _ = policy.guard.insert(id(&entity), Guard::Harmless));
+            decided.gives(service, on(&entity), "allow");
+        }
+        timer(name, "active").gives("timer.start", on(&entity), "allow");
+        timer(name, "active").gives("timer.finish", on(&entity), "allow");
+    }
+    for name in ["kitchen", "tea"] {
+        timer(name, "active").gives("timer.cancel", on(&format!("timer.{name}")), "allow");
+    }
+}
+
+#[test]
+fn a_siren_that_sounds_is_not_silenced_and_a_silent_one_stops_no_scene() {
+    let siren = |state: &str| Small::new().with("siren.roof", state, json!({}));
+    let off = json!([{ "action": "siren.turn_off", "target": { "entity_id": "siren.roof" } }]);
+    for state in ["on", "unavailable", "unknown"] {
+        siren(state).gives("siren.turn_off", on("siren.roof"), "ask blinds");
+        siren(state).gives("homeassistant.turn_off", on("siren.roof"), "ask blinds");
+        let scene = siren(state).scene("s", json!({ "siren.roof": "off" }));
+        scene.gives("scene.turn_on", on("scene.s"), "ask blinds");
+    }
+    siren("off").gives("siren.turn_off", on("siren.roof"), "allow");
+    siren("off").scene("s", json!({ "siren.roof": "off" })).gives("scene.turn_on", on("scene.s"), "allow");
+    // A script may wait before it comes to it.
+    siren("off").script("later", off.clone()).gives("script.turn_on", on("script.later"), "ask blinds");
+    let watched = json!([{ "trigger": "state", "entity_id": "light.lamp" }]);
+    siren("off").automation("quiet", watched, off).gives("light.turn_on", on("light.lamp"), "ask blinds");
+    let granted = siren("on").policy(|policy| _ = policy.grants.insert(id("siren.roof"), Grant::default()));
+    granted.gives("siren.turn_off", on("siren.roof"), "allow");
+}
+
+#[test]
 fn a_scene_s_oven_and_alert_are_not_comfort() {
     let small = Small::new().with("alert.door_open", "on", json!({})).with("water_heater.tank", "eco", json!({}));
     small.asks("scene.apply", json!({ "entities": { "alert.door_open": "off" } }));

@@ -32,7 +32,7 @@ const ALLOW: &str = "
     input_select.select_previous
     number.set_value text.set_value date.set_value time.set_value datetime.set_value
     input_number.set_value input_number.increment input_number.decrement input_text.set_value
-    input_datetime.set_datetime siren.turn_off
+    input_datetime.set_datetime
     counter.increment counter.decrement counter.reset counter.set_value
     timer.start timer.finish timer.change timer.pause timer.cancel
     todo.add_item todo.update_item todo.remove_item todo.remove_completed_items todo.get_items
@@ -47,7 +47,7 @@ const ALLOW: &str = "
     persistent_notification.create notify.phone notify.send_message";
 
 const ASK: &str = "
-    lawn_mower.start_mowing siren.turn_on siren.toggle button.press
+    lawn_mower.start_mowing siren.turn_on siren.turn_off siren.toggle button.press
     lock.unlock lock.open
     cover.open_cover cover.stop_cover cover.toggle cover.set_cover_position cover.open_cover_tilt
     cover.close_cover_tilt cover.stop_cover_tilt cover.toggle_cover_tilt cover.set_cover_tilt_position

@@ -21,6 +21,16 @@ fn a_notification_shows_a_message_and_does_nothing_else() {
         (json!({ "message": "remove_channel" }), "ask notify_extra"),
         (json!({ "message": "delete_alert" }), "ask notify_extra"),
         (json!({ "message": "my command_x" }), "allow"),
+        (json!({ "message": "see https://evil.example/?q=away" }), "ask notify_extra"),
+        (json!({ "message": "![x](//evil.example/x)" }), "ask notify_extra"),
+        (json!({ "message": "<img src=//evil.example>" }), "ask notify_extra"),
+        (json!({ "message": "evil.example/away" }), "ask notify_extra"),
+        (json!({ "message": "evil.example:8080?away" }), "ask notify_extra"),
+        (json!({ "message": "//evil.example/away" }), "ask notify_extra"),
+        (json!({ "message": "门开着（例子.中国/q1）" }), "ask notify_extra"),
+        (json!({ "title": "http://evil.example", "message": "x" }), "ask notify_extra"),
+        (json!({ "message": "It is 21.5 °C and/or raining, 3.5/5 e.g. at home.lan!" }), "allow"),
+        (json!({ "message": "Dinner? At 7/8. 到家了。and 1 < 2!" }), "allow"),
         (json!({ "message": 7 }), "allow"),
     ] {
         Small::new().gives("notify.phone", data.clone(), expected);
@@ -39,6 +49,24 @@ fn a_notification_shows_a_message_and_does_nothing_else() {
     small.gives("script.a", json!({}), "allow").gives("script.a", json!({ "x": 1 }), "ask blinds");
     let fixed = json!([{ "action": "persistent_notification.dismiss", "data": { "notification_id": "z" } }]);
     Small::new().script("a", fixed).gives("script.a", json!({ "x": 1 }), "allow");
+}
+
+#[test]
+fn a_macro_that_says_a_caller_s_words_says_no_address() {
+    let says = |message: &str| {
+        Small::new().script("say", json!([{ "action": "notify.phone", "data": { "message": message } }]))
+    };
+    for words in ["https://evil.example/?q=away", "![x](//evil.example)", "command_x", "evil.example/away"] {
+        for data in [json!({ "text": words }), json!({ "text": [{ "deep": words }] })] {
+            says("{{ text }}").gives("script.say", data.clone(), "ask notify_extra");
+            let turned_on = json!({ "entity_id": "script.say", "variables": data });
+            says("{{ text }}").gives("script.turn_on", turned_on, "ask notify_extra");
+            says("Dinner is ready").gives("script.say", data, "allow");
+        }
+    }
+    says("{{ text }}").gives("script.say", json!({ "text": "dinner is ready" }), "allow");
+    // The household's own words may hold what they want.
+    says("https://wiki.example/{{ now() }}").gives("script.say", json!({}), "allow");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! One question to the model. Start at [`Session::ask`]. Invariant: what is spoken and then does not hold
-//! is taken back in words; a request that nobody waits for any more is dropped on the wire.
+//! is taken back in words; a request that nobody waits for any more is dropped on the wire; what is spoken
+//! loads nothing where it is shown.
 
+use decide::text::Shown as TextShown;
 use futures_util::StreamExt;
 
 use super::session::Session;
@@ -76,8 +78,7 @@ impl Session {
         if reply.text.trim().is_empty() {
             return;
         }
-        let summary =
-            Message::System { content: format!("Earlier in this conversation (summary, data): {}", reply.text) };
+        let summary = Message::System { content: crate::context::summary(&reply.text) };
         if let Err(failure) = ports.turns.compact(&turn.session, KEPT_MESSAGES, summary).await {
             self.problem(turn, "store", None, format!("the conversation could not be made shorter: {failure}"));
         }
@@ -118,6 +119,7 @@ fn shown(agent: &Agent) -> Shown<'_> {
 async fn receive(agent: &Agent, request: SourceRequest, session: String, turn: String) -> Result<Reply, SourceError> {
     let mut stream = agent.0.ports.source.ask(request).await?;
     let mut reply = Reply::default();
+    let (mut text_shown, mut reasoning_shown) = (TextShown::default(), TextShown::default());
     let tell = |event: AgentEvent| {
         if !session.is_empty() {
             agent.tell(event);
@@ -127,10 +129,12 @@ async fn receive(agent: &Agent, request: SourceRequest, session: String, turn: S
         let (session, turn) = (session.clone(), turn.clone());
         match delta? {
             Delta::Text(text) => {
+                let text = text_shown.next(&text);
                 reply.text.push_str(&text);
                 tell(AgentEvent::TextDelta { session, turn, text });
             }
             Delta::Reasoning(text) => {
+                let text = reasoning_shown.next(&text);
                 reply.reasoning.push_str(&text);
                 tell(AgentEvent::ReasoningDelta { session, turn, text });
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use sdk::{Failure, ToolDef, tool_handler};
+use sdk::{Failure, FailureKind, ToolDef, tool_handler};
 use serde_json::{Value, json};
 
 use super::{Agent, Inner};
@@ -36,15 +36,16 @@ fn read_result(agent: &Agent, inner: Weak<Inner>) -> Result<(), Failure> {
             &["call_id", "offset"],
         ),
         read_only: true,
+        untrusted: true,
         ..ToolDef::default()
     };
-    let handler = tool_handler(move |arguments, _| {
+    let handler = tool_handler(move |arguments, scope| {
         let agent = alive(&inner);
         async move {
             let id = arguments.get("call_id").and_then(Value::as_str).unwrap_or_default();
             let offset = arguments.get("offset").and_then(Value::as_u64).unwrap_or(0);
             let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-            agent?.0.tools.rest(id, offset).ok_or_else(|| {
+            agent?.0.tools.rest(&scope.session, id, offset).ok_or_else(|| {
                 Failure::not_found("no such result is kept any more: call the tool again with a narrower question")
             })
         }
@@ -102,15 +103,20 @@ fn list_sources(agent: &Agent, inner: Weak<Inner>) -> Result<(), Failure> {
 fn set_source(agent: &Agent, inner: Weak<Inner>) -> Result<(), Failure> {
     let def = ToolDef {
         name: "llm_set_source".into(),
-        description: "Use another language model from the next request on; only one of llm_list_sources.".into(),
+        description: "Use another language model from the next request on; only one of llm_list_sources, and only one that the person names.".into(),
         parameters: object(json!({ "name": { "type": "string" } }), &["name"]),
         ..ToolDef::default()
     };
-    let handler = tool_handler(move |arguments, _| {
+    let handler = tool_handler(move |arguments, scope| {
         let agent = alive(&inner);
         async move {
             let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
             let agent = agent?;
+            // Everything that is said later goes there: no text of others decides where.
+            if scope.tainted && !scope.said.to_lowercase().contains(&name.to_lowercase()) {
+                let message = "only a model that the person names in this message is switched to: ask which one";
+                return Err(Failure::new(FailureKind::Forbidden, message));
+            }
             agent.0.ports.llm.set_source(name)?;
             Ok(json!({ "ok": true, "current": agent.0.ports.llm.current_source() }))
         }

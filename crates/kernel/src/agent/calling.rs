@@ -71,7 +71,7 @@ fn scope(turn: &Turn, call_id: &str) -> ToolScope {
         turn: turn.id.clone(),
         call_id: call_id.to_owned(),
         channel: turn.principal.channel.clone(),
-        user_id: turn.principal.user_id.clone(),
+        user_id: if turn.several { String::new() } else { turn.principal.user_id.clone() },
         group_id: turn.principal.group_id.clone(),
         no_memory: turn.context.no_memory,
         // The index of the house and recalled memory are in front of the model from the first word on.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::AgentEvent;
 use super::session::{Command, Session};
 use crate::message::Message;
-use crate::ports::{Answered, RecallQuery};
+use crate::ports::{Answered, RecallQuery, place};
 use crate::turn::{Effect, Ended, Event, Patch, Turn};
 
 /// Limit: messages of a session that are looked at for one question.
@@ -210,6 +210,8 @@ impl Session {
         let agent = self.agent.clone();
         let ports = &agent.0.ports;
         let at_ms = ports.clock.now_ms();
+        // Also where a plugin wrote it.
+        let reply = decide::text::without_pictures(&reply);
         let answered = Answered {
             turn: turn.id.clone(),
             session: turn.session.clone(),
@@ -226,12 +228,14 @@ impl Session {
             self.problem(turn, "store", None, format!("the answer could not be kept and may come again: {failure}"));
         }
         if !turn.context.no_memory {
-            for (role, content) in [("user", turn.said.clone()), ("assistant", reply)] {
+            let role = if turn.named.is_empty() { "system" } else { "user" };
+            let asked = (role, turn.said.clone());
+            for (role, content) in [asked, ("assistant", reply)] {
                 let event = TextEvent {
                     role: role.into(),
                     content,
                     timestamp: at_ms / 1000,
-                    channel: turn.principal.channel.clone(),
+                    channel: place(&turn.principal.channel, &turn.principal.group_id),
                 };
                 if let Err(failure) = ports.text.append(event).await {
                     self.problem(

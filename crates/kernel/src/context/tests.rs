@@ -56,3 +56,12 @@ fn a_chinese_character_counts_as_one_and_four_letters_too() {
     assert_eq!(tokens("good night"), 3);
     assert_eq!(tokens(""), 0);
 }
+
+#[test]
+fn the_summary_in_front_stays_as_long_as_it_fits() {
+    let mut all = vec![Message::System { content: summary("they talked") }];
+    all.extend(conversation(&[1, 0]));
+    assert_eq!(fitting(all.clone(), 1_000), all);
+    let newest = fitting(all.clone(), 1);
+    assert_eq!(newest, conversation(&[1, 0])[4..]);
+}

@@ -18,6 +18,11 @@ pub struct Principal {
     pub group_id: String,
 }
 
+/// Where something is said, for who may look it up: what a group of others says is apart from its channel.
+pub fn place(channel: &str, group_id: &str) -> String {
+    if group_id.is_empty() { channel.to_owned() } else { format!("{channel}/{group_id}") }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NewInput {
@@ -32,6 +37,13 @@ pub struct NewInput {
     /// sure of.
     pub client_id: Option<String>,
     pub at_ms: i64,
+}
+
+impl NewInput {
+    /// Whether a person says this, now and by a channel: not a schedule, not a plugin that was told something.
+    pub fn by_person(&self) -> bool {
+        self.source.is_empty() || self.source == self.principal.channel
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! Long results: cut for the model, the rest kept for a while. Start at [`Rests::bounded`]. Invariant: a
-//! cut is always said, with how to read on; what is kept is bounded.
+//! cut is always said, with how to read on; what is kept is bounded, and is read in its own session only.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -13,14 +13,27 @@ pub const RESULTS_KEPT_MAX: usize = 32;
 /// Limit: characters of one result that are kept for `read_result`.
 pub const KEPT_CHARS_MAX: usize = 2_000_000;
 
+/// Providers number their calls anew in each session.
+struct Kept {
+    session: String,
+    call_id: String,
+    text: String,
+}
+
+impl Kept {
+    fn is(&self, session: &str, call_id: &str) -> bool {
+        self.session == session && self.call_id == call_id
+    }
+}
+
 #[derive(Default)]
 pub struct Rests {
-    kept: Mutex<VecDeque<(String, String)>>,
+    kept: Mutex<VecDeque<Kept>>,
 }
 
 impl Rests {
     /// The result itself, or its beginning with a note.
-    pub fn bounded(&self, call_id: &str, result: Value) -> Value {
+    pub fn bounded(&self, session: &str, call_id: &str, result: Value) -> Value {
         let text = match &result {
             Value::String(text) => text.clone(),
             other => other.to_string(),
@@ -32,8 +45,8 @@ impl Rests {
         let start: String = text.chars().take(RESULT_CHARS_MAX).collect();
         let kept: String = text.chars().take(KEPT_CHARS_MAX).collect();
         let mut all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(id, _)| id != call_id);
-        all.push_back((call_id.to_owned(), kept));
+        all.retain(|other| !other.is(session, call_id));
+        all.push_back(Kept { session: session.to_owned(), call_id: call_id.to_owned(), text: kept });
         while all.len() > RESULTS_KEPT_MAX {
             all.pop_front();
         }
@@ -47,9 +60,9 @@ impl Rests {
         cut
     }
 
-    pub fn read(&self, call_id: &str, offset: usize) -> Option<Value> {
+    pub fn read(&self, session: &str, call_id: &str, offset: usize) -> Option<Value> {
         let all = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, text) = all.iter().find(|(id, _)| id == call_id)?;
+        let Kept { text, .. } = all.iter().find(|kept| kept.is(session, call_id))?;
         let part: String = text.chars().skip(offset).take(RESULT_CHARS_MAX - 500).collect();
         let next = offset + part.chars().count();
         let more = text.chars().nth(next).is_some();

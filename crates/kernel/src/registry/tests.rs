@@ -127,11 +127,28 @@ async fn a_long_result_is_cut_and_can_be_read_to_its_end() {
     let mut read = result.result["text"].as_str().unwrap().to_owned();
     let mut next = result.result["next_offset"].clone();
     while let Some(offset) = next.as_u64() {
-        let part = tools.rest("c1", offset as usize).unwrap();
+        let part = tools.rest("", "c1", offset as usize).unwrap();
         read.push_str(part["text"].as_str().unwrap());
         next = part["next_offset"].clone();
     }
     assert_eq!(read, long);
+}
+
+#[tokio::test]
+async fn a_long_result_is_read_in_its_own_session_only() {
+    let handler = sdk::tool_handler(move |given: serde_json::Map<String, Value>, _| {
+        let long = given["city"].as_str().unwrap_or_default().repeat(20_000);
+        std::future::ready(Ok(Value::String(long)))
+    });
+    let tools = tools_with(city(), handler);
+    for (session, city) in [("chat:anna", "a"), ("chat:ben", "b")] {
+        let scope = ToolScope { session: session.into(), ..scope() };
+        tools.call(&call("weather_query", json!({ "city": city })), scope).await;
+    }
+    // Both calls have the same id: providers number them anew.
+    assert!(tools.rest("chat:anna", "c1", 0).unwrap()["text"].as_str().unwrap().starts_with("aaa"));
+    assert!(tools.rest("chat:ben", "c1", 0).unwrap()["text"].as_str().unwrap().starts_with("bbb"));
+    assert_eq!(tools.rest("chat:carl", "c1", 0), None);
 }
 
 #[tokio::test]

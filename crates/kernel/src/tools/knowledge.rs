@@ -1,14 +1,15 @@
 //! The household's folder of files, for a model. Start at [`knowledge_tools`]. Invariant: every part says
-//! which file it is from and where in it; a long file is read in pieces, none of it out of reach.
+//! which file it is from and where in it; a long file is read in pieces, none of it out of reach; what was
+//! read writes over no file.
 
 use std::sync::Arc;
 
 use decide::text::{clean, clean_lines};
-use sdk::{Failure, ToolScope};
+use sdk::{Failure, FailureKind, ToolScope};
 use serde_json::{Map, Value, json};
 
 use super::arguments::{Arguments, Tool, definition, handled, say};
-use super::memory::{nothing_about, rounded};
+use super::memory::{nothing_about, rounded, said};
 use crate::ports::KnowledgeBase;
 
 /// Limit: characters of a file that a model writes.
@@ -55,7 +56,7 @@ pub fn knowledge_tools(knowledge: Arc<dyn KnowledgeBase>) -> Vec<Tool> {
         handled(search, &desk, |desk, given, scope| async move { desk.search(given, &scope).await }),
         handled(list, &desk, |desk, _, scope| async move { desk.list(&scope).await }),
         handled(read, &desk, |desk, given, _| async move { desk.read(given).await }),
-        handled(create, &desk, |desk, given, _| async move { desk.create(given).await }),
+        handled(create, &desk, |desk, given, scope| async move { desk.create(given, &scope).await }),
     ]
 }
 
@@ -110,7 +111,7 @@ impl Desk {
         Ok(answer)
     }
 
-    async fn create(self, given: Map<String, Value>) -> Result<Value, Failure> {
+    async fn create(self, given: Map<String, Value>, scope: &ToolScope) -> Result<Value, Failure> {
         let mut arguments = Arguments::new(given);
         let name = arguments.needed_line("name", NAME_CHARS_MAX);
         let content = arguments.needed_text("content", KNOWLEDGE_CHARS_MAX);
@@ -118,9 +119,30 @@ impl Desk {
             arguments.wrong("name", "must be a path inside the folder, without . and ..");
         }
         arguments.done()?;
+        if scope.tainted && self.there(&name).await? && !named(scope, &name) {
+            let message = format!(
+                "there is a file {name} already, and the person did not name it: choose another name, or ask whether it should be written over. Nothing was written."
+            );
+            return Err(Failure::new(FailureKind::Duplicate, message));
+        }
         self.0.add(&name, &content).await?;
         Ok(json!({"written": name, "characters": content.chars().count()}))
     }
+}
+
+impl Desk {
+    /// Without an ending it is Markdown.
+    async fn there(&self, name: &str) -> Result<bool, Failure> {
+        let known = self.0.list().await?;
+        let markdown = format!("{name}.md");
+        Ok(known.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(&markdown)))
+    }
+}
+
+/// Whether the person wrote the file's name, its ending and folder left aside.
+fn named(scope: &ToolScope, name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    said(scope, file.split('.').next().unwrap_or(file))
 }
 
 #[cfg(test)]
@@ -154,6 +176,27 @@ mod tests {
         let none = call(&tools, "knowledge_search", json!({"query": "submarine"}), &scope).await.unwrap();
         assert_eq!(none["note"], json!("nothing known about submarine"));
         assert_portable(&tools);
+    }
+
+    #[tokio::test]
+    async fn what_was_read_writes_over_no_file() {
+        let tools = knowledge_tools(Arc::new(FakeKnowledge::default()));
+        let write = |name: &str, content: &str| json!({ "name": name, "content": content });
+        call(&tools, "knowledge_create", write("manuals/boiler.md", "28 degrees"), &ToolScope::default())
+            .await
+            .unwrap();
+        let scope = |said: &str| ToolScope { tainted: true, said: said.into(), ..ToolScope::default() };
+        for name in ["manuals/boiler.md", "manuals/boiler", "manuals/Boiler.MD"] {
+            let refused = call(&tools, "knowledge_create", write(name, "90 degrees"), &scope("how warm is it?")).await;
+            assert_eq!(refused.unwrap_err().kind, FailureKind::Duplicate, "{name}");
+        }
+        let read = json!({"name": "manuals/boiler.md"});
+        let kept = call(&tools, "knowledge_read", read.clone(), &scope("")).await.unwrap();
+        assert_eq!(kept["content"], json!("28 degrees"));
+        call(&tools, "knowledge_create", write("manuals/pump.md", "new"), &scope("")).await.unwrap();
+        let asked = scope("write 30 degrees into the boiler file");
+        call(&tools, "knowledge_create", write("manuals/boiler.md", "30 degrees"), &asked).await.unwrap();
+        assert_eq!(call(&tools, "knowledge_read", read, &asked).await.unwrap()["content"], json!("30 degrees"));
     }
 
     #[tokio::test]

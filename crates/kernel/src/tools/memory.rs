@@ -11,7 +11,7 @@ use sdk::{Failure, FailureKind, PurgeMode, ToolScope, Triple};
 use serde_json::{Map, Value, json};
 
 use super::arguments::{Arguments, Tool, definition, handled, say};
-use crate::ports::{Clock, Fact, GraphMemory, RecallQuery, RecalledFact, TextMemory, TextQuery};
+use crate::ports::{Clock, Fact, GraphMemory, RecallQuery, RecalledFact, TextMemory, TextQuery, place};
 
 /// Limit: facts in one call of `memory_commit`.
 pub const COMMIT_FACTS_MAX: usize = 50;
@@ -126,7 +126,7 @@ fn writing(desk: &MemoryDesk) -> Vec<Tool> {
     });
     vec![
         handled(commit, desk, |desk, given, scope| async move { desk.commit(given, &scope).await }),
-        handled(merge, desk, |desk, given, _| async move { desk.merge(given).await }),
+        handled(merge, desk, |desk, given, scope| async move { desk.merge(given, &scope).await }),
         handled(purge, desk, |desk, given, scope| async move { desk.purge(given, &scope).await }),
         handled(restore, desk, |desk, given, _| async move {
             let mut arguments = Arguments::new(given);
@@ -230,7 +230,7 @@ impl MemoryDesk {
         Ok(json!({"remembered": ids.len(), "ids": ids}))
     }
 
-    async fn merge(self, given: Map<String, Value>) -> Result<Value, Failure> {
+    async fn merge(self, given: Map<String, Value>, scope: &ToolScope) -> Result<Value, Failure> {
         let mut arguments = Arguments::new(given);
         let source = arguments.needed_line("source", NAME_CHARS_MAX);
         let target = arguments.needed_line("target", NAME_CHARS_MAX);
@@ -238,6 +238,12 @@ impl MemoryDesk {
             arguments.wrong("target", "is the same as `source`");
         }
         arguments.done()?;
+        if scope.tainted && !(said(scope, &source) && said(scope, &target)) {
+            return Err(Failure::new(
+                FailureKind::Forbidden,
+                "two names are made one for good: the person has to name both in the same message. Nothing was moved.",
+            ));
+        }
         Ok(json!({"moved": self.graph.merge_entities(&source, &target).await?, "into": target}))
     }
 
@@ -298,8 +304,8 @@ impl MemoryDesk {
             count_max: usize::try_from(arguments.whole("count", 8, 30)).unwrap_or(8),
             from_s: arguments.day("from", &zone).map(|(first, _)| first.div_euclid(1000)),
             to_s: arguments.day("to", &zone).map(|(_, last)| last.div_euclid(1000)),
-            // What is said in the house is not for a group of other people.
-            channel: if scope.group_id.is_empty() { channel } else { Some(scope.channel.clone()) },
+            // What is said in the house, to one of it or in another group is not for a group of other people.
+            channel: if scope.group_id.is_empty() { channel } else { Some(place(&scope.channel, &scope.group_id)) },
         };
         arguments.done()?;
         let hits = self.text.search(query).await?;
@@ -326,14 +332,18 @@ pub(super) fn nothing_about(what: &str, scope: &ToolScope) -> Value {
     json!({"count": 0, "note": note})
 }
 
-/// The channel; in a turn that has read what others wrote also whether the person named what it is about.
+/// The channel; in a turn that has read what others wrote also whether it is what the person said. Whom it is
+/// about is not enough: others write about the same people.
 fn told_by(triple: &Triple, scope: &ToolScope) -> String {
-    let said = scope.said.to_lowercase();
-    let named = |name: &str| said.contains(&name.to_lowercase());
-    if !scope.tainted || named(&triple.object) || named(&triple.subject) {
+    if !scope.tainted || said(scope, &triple.object) {
         return scope.channel.clone();
     }
     format!("{}, from what was read", scope.channel)
+}
+
+/// Whether the person wrote this in this turn.
+pub(super) fn said(scope: &ToolScope, name: &str) -> bool {
+    !name.is_empty() && scope.said.to_lowercase().contains(&name.to_lowercase())
 }
 
 pub(super) fn rounded(score: f64) -> Value {

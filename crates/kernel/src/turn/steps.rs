@@ -301,7 +301,7 @@ impl Turn {
     }
 
     fn hear(&mut self, input: &NewInput) {
-        if input.source != crate::tools::time::SOURCE {
+        if input.by_person() {
             self.named.push_str(&input.text);
             self.named.push('\n');
         }
@@ -318,6 +318,7 @@ impl Turn {
             return vec![Effect::Requeue(input)];
         }
         self.inputs.push(input.id);
+        self.several |= input.new.principal != self.principal;
         self.said = format!("{}\n{}", self.said, input.new.text);
         self.hear(&input.new);
         self.waiting.push(input.new.text);

@@ -25,7 +25,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::beside;
 use super::built_in::{self, BuiltIn};
-use crate::fetch::{SystemNames, Web, web_tools};
+use crate::fetch::{Names, Web, web_tools};
 
 use super::{HouseSurroundings, HouseUndo, LocalClock, register_house};
 
@@ -47,6 +47,8 @@ pub struct Parts {
     pub hosts: Vec<String>,
     /// Addresses of the house, which are never read as web pages.
     pub house_addresses: Vec<String>,
+    /// Where names of the web are looked up.
+    pub names: Arc<dyn Names>,
     /// MCP servers of others, and how their tools were classed.
     pub foreign: Vec<ForeignServer>,
     pub classes: Classes,
@@ -128,7 +130,9 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts { desk, store, models, embedder, persona, layers, hosts, house_addresses, foreign, classes } = parts;
+        let Parts {
+            desk, store, models, embedder, persona, layers, hosts, house_addresses, names, foreign, classes,
+        } = parts;
         let settings = settings(&store, layers).await?;
         let dictionary = Dictionary::default();
         let database = store.database().clone();
@@ -164,7 +168,7 @@ impl Household {
             MemoryDesk { graph: Arc::new(graph.clone()), text: store.text(), clock: clock.clone(), zone: zone.clone() };
         let marks = house_addresses.clone();
         let web = Web {
-            names: Arc::new(SystemNames),
+            names,
             allowed: Arc::new(move || hosts.clone()),
             house: Arc::new(move || house_addresses.clone()),
         };

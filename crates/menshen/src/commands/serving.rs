@@ -15,6 +15,7 @@ use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
 use menshen::agent::{BuiltIn, Household, LocalClock, Meaning, Parts};
+use menshen::fetch::SystemNames;
 use store::search::Embedder;
 use store::{Options as StoreOptions, Store, StoreError};
 
@@ -70,6 +71,7 @@ impl Serving {
             layers: layers(&config),
             hosts: config.hosts.clone(),
             house_addresses: config.settings.url.clone().into_iter().collect(),
+            names: Arc::new(SystemNames),
             foreign: config.foreign.servers(),
             classes: config.foreign.classes(),
         })

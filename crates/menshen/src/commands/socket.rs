@@ -2,8 +2,8 @@
 //! [`Joined::connect`].
 //!
 //! One JSON object a line. To the server: [`Request`]. From it: [`Reply`]. Invariants: the socket lies in the
-//! household's folder, which only its owner may enter; a client that reads slowly loses events, never
-//! anybody's turn.
+//! household's folder, and answers the user whose it is and nobody else; a client that reads slowly loses
+//! events, never anybody's turn.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -82,6 +82,11 @@ pub async fn serve(household: &Household, path: &Path) -> Result<()> {
     loop {
         let (stream, _) = listener.accept().await.context("the local socket is gone")?;
         while clients.try_join_next().is_some() {}
+        // Whatever rights the folder and the socket were given.
+        let caller = stream.peer_cred().map(|caller| caller.uid());
+        if !caller.is_ok_and(|user| user == 0 || user == rustix::process::geteuid().as_raw()) {
+            continue;
+        }
         if clients.len() >= CLIENTS_MAX {
             // It sees the socket closed, with the reason before it.
             let _told = write(&mut stream.into_split().1, &Reply::Error("too many clients; close one".into())).await;

@@ -6,6 +6,10 @@ use sdk::{Failure, FailureKind, ToolScope};
 
 use decide::text::clean;
 
+/// Limit: addresses of one message that count as named by the person. Of a longer list, which ones are asked
+/// for could spell something.
+pub(super) const NAMED_MAX: usize = 5;
+
 /// By which right an address is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Right {
@@ -47,11 +51,22 @@ pub(super) fn host(url: &Url) -> Result<String, Failure> {
 
 /// Whether this address may be asked for in this turn, and why.
 pub(super) fn right(url: &Url, scope: &ToolScope, allowed: &[String]) -> Result<Right, Failure> {
-    if named(&scope.said).iter().any(|named| same(named, url)) {
+    let named = named(&scope.said);
+    let stands = named.iter().any(|named| same(named, url));
+    if stands && named.len() <= NAMED_MAX {
         return Ok(Right::Named);
     }
     if allowed_host(url, allowed) {
         return Ok(Right::Host);
+    }
+    if stands && scope.tainted {
+        let count = named.len();
+        return Err(Failure::new(
+            FailureKind::Forbidden,
+            format!(
+                "the person's message holds {count} addresses, and only up to {NAMED_MAX} at once are read: ask which ones"
+            ),
+        ));
     }
     if !scope.tainted {
         return Ok(Right::Untouched);
@@ -71,14 +86,19 @@ pub(super) fn allowed_host(url: &Url, allowed: &[String]) -> bool {
     })
 }
 
-/// Addresses that stand in what a person wrote, bare names of hosts included.
+/// Addresses that stand in what a person wrote, each once, bare names of hosts included.
 fn named(said: &str) -> Vec<Url> {
     let part_of_address = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
     said.split(|c: char| !part_of_address(c))
         .map(|word| word.trim_matches(['.', ',', ';', ':', '!', '?', '\'', '(', ')', '[', ']']))
         .filter(|word| word.contains('.'))
         .filter_map(|word| parse(word).ok())
-        .collect()
+        .fold(Vec::new(), |mut known, url| {
+            if known.iter().all(|other| !same(other, &url)) {
+                known.push(url);
+            }
+            known
+        })
 }
 
 /// The same page, whichever of http and https was meant.
@@ -128,6 +148,21 @@ mod tests {
         ] {
             check(url, &said, None);
         }
+    }
+
+    #[test]
+    fn which_of_a_long_list_is_asked_for_spells_nothing() {
+        let list = |count: usize| {
+            let one = |at: usize| format!("https://page.example/{at} ");
+            (0..count).map(one).collect::<String>()
+        };
+        check("https://page.example/3", &scope(true, &list(NAMED_MAX)), Some(Right::Named));
+        // The same one twice is one.
+        check("https://page.example/3", &scope(true, &list(NAMED_MAX).repeat(2)), Some(Right::Named));
+        check("https://page.example/3", &scope(true, &list(NAMED_MAX + 1)), None);
+        check("https://wetter.example/3", &scope(true, &list(NAMED_MAX + 1)), Some(Right::Host));
+        let refused = right(&parse("https://page.example/3").unwrap(), &scope(true, &list(26)), &[]).unwrap_err();
+        assert!(refused.message.contains("26 addresses"), "{refused}");
     }
 
     #[test]

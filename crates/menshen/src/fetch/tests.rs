@@ -183,14 +183,19 @@ async fn the_house_is_not_fetched_even_where_it_is_public() {
         ("alias.example", "93.184.216.34"),
         ("page.example", "93.184.216.35"),
     ]);
-    let web = web(names, &["*.example"], &["https://home.example:8123"]);
+    for house in ["https://home.example:8123", "https://home.example:444/", "http://lin:pw@home.example"] {
+        is_not_fetched(&web(names.clone(), &["*.example"], &[house])).await;
+    }
+}
+
+async fn is_not_fetched(web: &Web) {
     for url in [
         "https://home.example/",
         "https://alias.example:8123/api",
         "http://HOME.example.:8080/",
         "http://93.184.216.34/",
     ] {
-        let failure = refused(&web, url, &ToolScope::default()).await;
+        let failure = refused(web, url, &ToolScope::default()).await;
         assert_eq!(failure.kind, FailureKind::Forbidden, "{url}: {failure}");
     }
 }
@@ -334,4 +339,24 @@ async fn a_server_that_says_nothing_is_given_up_in_time() {
 fn the_tool_says_that_it_reads_what_strangers_wrote() {
     let (definition, _) = web_tools(&web(names(&[]), &[], &[])).remove(0);
     assert!(definition.untrusted && definition.read_only && !definition.remembers);
+}
+
+#[tokio::test]
+async fn how_often_an_address_is_asked_for_spells_nothing() {
+    let page = site(vec![("/", answer("text/plain", b"outside"))]).await;
+    let web = web(names(&[("page.example", "127.0.0.1")]), &[], &[]);
+    let (_, fetch) = web_tools(&web).remove(0);
+    let url = format!("http://page.example:{}/", page.port);
+    let scope = |turn: &str| ToolScope { turn: turn.into(), tainted: true, said: url.clone(), ..ToolScope::default() };
+    let ask = async |spelling: &str, turn: &str| {
+        fetch(json!({ "url": spelling }).as_object().unwrap().clone(), scope(turn)).await
+    };
+    for _ in 0..FETCHES_OF_ADDRESS_MAX {
+        ask(&url, "t1").await.unwrap();
+    }
+    for spelling in [url.clone(), format!("{url}#again"), url.to_uppercase().replace("HTTP", "http")] {
+        assert_eq!(ask(&spelling, "t1").await.unwrap_err().kind, FailureKind::Forbidden, "{spelling}");
+    }
+    ask(&url, "t2").await.unwrap();
+    assert_eq!(page.requests.lock().unwrap().len(), FETCHES_OF_ADDRESS_MAX + 1);
 }

@@ -18,6 +18,10 @@ pub(super) fn notify(walk: &mut Walk<'_>, action: &Action<'_>) {
     if action.data.get("message").is_some_and(|message| message.as_str().is_some_and(commands)) {
         walk.asks(ReasonCode::NotifyExtra, action, None, Some("command".to_owned()));
     }
+    let words = ["message", "title"].iter().filter_map(|key| action.data.get(*key)?.as_str());
+    if words.into_iter().any(loads) || (action.templated && walk.foreign_words) {
+        walk.asks(ReasonCode::NotifyExtra, action, None, Some("address".to_owned()));
+    }
     notifies(walk, action);
 }
 
@@ -38,6 +42,34 @@ fn commands(message: &str) -> bool {
     let message = message.trim().to_lowercase();
     message.starts_with("command_")
         || ["clear_notification", "remove_channel", "delete_alert"].iter().any(|word| message.starts_with(word))
+}
+
+/// Whether some value that a caller gives a macro would be more than words in a message.
+pub(super) fn more_than_words(value: &Value) -> bool {
+    match value {
+        Value::String(text) => loads(text) || commands(text),
+        Value::Array(items) => items.iter().any(more_than_words),
+        Value::Object(map) => map.values().any(more_than_words),
+        _ => false,
+    }
+}
+
+/// Words that a screen or a messenger fetches something for by showing them: a picture, a tag, an address
+/// of which it makes a preview. What stands in the address goes to whoever it leads to.
+fn loads(text: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || "-._~/?#%&=+@:".contains(c);
+    text.contains("://")
+        || crate::text::without_pictures(text) != text
+        || text.split(|c: char| !part(c)).any(|word| address(word.trim_start_matches(['/', '.', ':'])))
+}
+
+/// `evil.example/x` and `evil.example?x`: a host of several labels, the last of letters, and more after it.
+fn address(word: &str) -> bool {
+    let Some((authority, more)) = word.split_once(['/', '?']) else { return false };
+    let host = authority.split(':').next().unwrap_or_default();
+    let Some((front, last)) = host.rsplit_once('.') else { return false };
+    let name = last.chars().count() > 1 && last.chars().all(char::is_alphabetic);
+    name && !front.is_empty() && more.chars().any(char::is_alphanumeric)
 }
 
 pub(super) fn speech(walk: &mut Walk<'_>, action: &Action<'_>) {

@@ -77,7 +77,8 @@ async fn what_was_read_is_not_passed_off_as_what_the_person_said() {
     let fact = json!({"facts": [{"subject": "the door", "relation": "code is", "object": "1234"}]});
     call(&tools, "memory_commit", fact, &read).await.unwrap();
     let told: Vec<String> = graph.facts.lock().unwrap().iter().map(|(_, fact)| fact.told_by.clone()).collect();
-    assert_eq!(told, ["console", "console", "console, from what was read"]);
+    // The second fact of the first call is about Anna as well, and nobody said it.
+    assert_eq!(told, ["console", "console, from what was read", "console, from what was read"]);
 }
 
 #[tokio::test]
@@ -162,7 +163,12 @@ async fn wrong_facts_are_named_by_number_and_none_is_kept() {
 #[tokio::test]
 async fn a_group_of_others_does_not_search_what_was_said_in_the_house() {
     let Fixture { text, tools, .. } = fixture();
-    for (channel, content) in [("console", "the safe code is behind the tea"), ("qq", "who likes tea?")] {
+    for (channel, content) in [
+        ("console", "the safe code is behind the tea"),
+        ("qq", "tea is for Anna alone"),
+        ("qq/8", "others like tea, too"),
+        ("qq/7", "who likes tea?"),
+    ] {
         text.0.lock().unwrap().push(sdk::TextEvent {
             role: "user".into(),
             content: content.into(),
@@ -171,11 +177,11 @@ async fn a_group_of_others_does_not_search_what_was_said_in_the_house() {
         });
     }
     let home = call(&tools, "text_search", json!({"query": "tea"}), &scope()).await.unwrap();
-    assert_eq!(home["count"], json!(2));
+    assert_eq!(home["count"], json!(4));
     assert_eq!(home["messages"][0]["at"], json!("2026-11-30 19:41"));
     let group = ToolScope { channel: "qq".into(), group_id: "7".into(), ..scope() };
     let others = call(&tools, "text_search", json!({"query": "tea", "channel": "console"}), &group).await.unwrap();
-    assert_eq!((&others["count"], &others["messages"][0]["channel"]), (&json!(1), &json!("qq")));
+    assert_eq!((&others["count"], &others["messages"][0]["channel"]), (&json!(1), &json!("qq/7")));
 }
 
 #[tokio::test]
@@ -186,6 +192,19 @@ async fn a_merge_says_how_much_it_moved() {
     assert_eq!(merged, json!({"moved": 2, "into": "Anna M"}));
     let counted = call(&tools, "memory_introspect", json!({}), &scope()).await.unwrap();
     assert_eq!(counted["facts"], json!(2));
+}
+
+#[tokio::test]
+async fn what_was_read_makes_no_two_names_one() {
+    let Fixture { tools, .. } = fixture();
+    call(&tools, "memory_commit", tea(), &scope()).await.unwrap();
+    let names = json!({"source": "Anna", "target": "Stranger"});
+    for said in ["", "who is Anna?", "tell me about the stranger"] {
+        let read = ToolScope { tainted: true, said: said.into(), ..scope() };
+        assert_eq!(call(&tools, "memory_merge", names.clone(), &read).await.unwrap_err().kind, FailureKind::Forbidden);
+    }
+    let told = ToolScope { tainted: true, said: "Anna is the stranger".into(), ..scope() };
+    assert_eq!(call(&tools, "memory_merge", names, &told).await.unwrap()["moved"], json!(2));
 }
 
 #[test]

@@ -12,6 +12,8 @@ use serde_json::Value;
 
 /// Letters of a tool's arguments or result on one line.
 const CARD_CHARS_MAX: usize = 160;
+/// A tool's name comes from a model.
+const NAME_CHARS_MAX: usize = 64;
 
 pub struct Screen {
     json: bool,
@@ -49,13 +51,15 @@ impl Screen {
             AgentEvent::ToolStarted { call, .. } => {
                 self.end_of_line()?;
                 let arguments = Value::Object(call.arguments.clone()).to_string();
-                self.aside(&format!("⚙ {} {}", call.name, clean(&arguments, CARD_CHARS_MAX)))
+                self.aside(&format!("⚙ {} {}", clean(&call.name, NAME_CHARS_MAX), clean(&arguments, CARD_CHARS_MAX)))
             }
             AgentEvent::ToolEnded { result, .. } => {
                 let mark = if result.success { "✓" } else { "✗" };
                 self.aside(&format!("{mark} {}", clean(&in_short(&result.result), CARD_CHARS_MAX)))
             }
-            AgentEvent::Problem { owner, message, .. } => self.aside(&format!("! {owner}: {}", clean(message, 400))),
+            AgentEvent::Problem { owner, message, .. } => {
+                self.aside(&format!("! {}: {}", clean(owner, NAME_CHARS_MAX), clean(message, 400)))
+            }
             AgentEvent::TurnEnded { answered, .. } => self.ended(&answered.reply),
             _ => Ok(()),
         }
