@@ -19,6 +19,8 @@ use crate::error::StoreError;
 const POSTINGS_MAX: u64 = 12_000;
 /// So many texts are compared with the question.
 const CANDIDATES_MAX: usize = 160;
+/// Passages are long: so many of them are compared.
+const PASSAGES_MAX: usize = 40;
 /// Chosen from so many, where only some will do.
 const PICKED_FROM_MAX: usize = 1_600;
 /// What scores less than this share of the best is no answer beside it.
@@ -65,6 +67,17 @@ pub enum Strictness {
     Passage,
 }
 
+impl Strictness {
+    /// So many texts are brought.
+    fn candidates(self) -> usize {
+        match self {
+            Self::Fact => CANDIDATES_MAX,
+            Self::Span => PICKED_FROM_MAX,
+            Self::Passage => PASSAGES_MAX,
+        }
+    }
+}
+
 impl Corpus {
     /// Reads a question against what this corpus has: how rare each thing is, and how else it is written.
     pub fn ask(self, connection: &Connection, dictionary: &Dictionary, question: &str) -> Result<Asked, StoreError> {
@@ -82,12 +95,27 @@ impl Corpus {
                 && !attribute
                 && (capitals.contains(&need.word) || is_name(connection, need)?);
             need.count = self.count(connection, &need.word)?;
-            for (other, _) in &need.others {
-                need.count += self.count(connection, other)?;
-            }
+            self.keep_known(connection, need)?;
         }
         weigh(&mut needs, self.texts(connection)?);
         Ok(Asked { text, needs })
+    }
+
+    /// Of the other words that would do, those that are told at all; they count too.
+    fn keep_known(self, connection: &Connection, need: &mut Need) -> Result<(), StoreError> {
+        let mut known = Vec::new();
+        for (other, how) in std::mem::take(&mut need.others) {
+            let mut least = u64::MAX;
+            for word in other.split(' ') {
+                least = least.min(self.count(connection, word)?);
+            }
+            if least > 0 {
+                need.count += least;
+                known.push((other, how));
+            }
+        }
+        need.others = known;
+        Ok(())
     }
 
     /// Ids of texts that may answer, those with the rarest words first.
@@ -153,11 +181,7 @@ impl Corpus {
         strictness: Strictness,
         sources: impl FnOnce(&[i64]) -> Result<Vec<Source>, StoreError>,
     ) -> Result<Vec<Found>, StoreError> {
-        let ids = self.candidates(
-            connection,
-            asked,
-            if strictness == Strictness::Span { PICKED_FROM_MAX } else { CANDIDATES_MAX },
-        )?;
+        let ids = self.candidates(connection, asked, strictness.candidates())?;
         let mut sources = sources(&ids)?;
         sources.truncate(CANDIDATES_MAX);
         Ok(order(dictionary, asked, &sources, strictness))
