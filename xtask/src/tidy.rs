@@ -6,6 +6,7 @@
 mod arrows;
 mod documents;
 mod limits;
+mod pages;
 mod reference;
 mod shape;
 mod words;
@@ -61,6 +62,10 @@ const RULES: &[Rule] = &[
     documents::notices,
     reference::environment,
     reference::tools,
+    pages::fields,
+    pages::sdk_calls,
+    pages::matrix,
+    pages::trust_keys,
     reference::xtask_commands,
 ];
 

@@ -126,14 +126,24 @@ impl Endpoint {
 
     /// An HTTP client for the house's REST side, with the same trust.
     pub fn http_client(&self) -> Result<reqwest::Client, HouseError> {
-        reqwest::Client::builder()
+        self.client(|builder| builder.timeout(std::time::Duration::from_secs(10)))
+    }
+
+    /// The same for answers that come bit by bit: whoever reads them sets the deadline.
+    pub fn stream_client(&self) -> Result<reqwest::Client, HouseError> {
+        self.client(|builder| builder)
+    }
+
+    fn client(
+        &self,
+        with: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+    ) -> Result<reqwest::Client, HouseError> {
+        let builder = reqwest::Client::builder()
             .tls_backend_preconfigured(ClientConfig::clone(&self.tls))
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            .connect_timeout(std::time::Duration::from_secs(5))
-            .timeout(std::time::Duration::from_secs(10))
-            .build()
-            .map_err(|error| HouseError::unreachable(Cause::Tls, error.to_string()))
+            .connect_timeout(std::time::Duration::from_secs(5));
+        with(builder).build().map_err(|error| HouseError::unreachable(Cause::Tls, error.to_string()))
     }
 }
 

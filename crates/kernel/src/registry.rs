@@ -129,7 +129,8 @@ impl Tools {
     }
 
     async fn run(&self, tool: &Tool, call: &ToolCall, scope: ToolScope) -> Result<Value, Value> {
-        arguments::checked(&tool.schema, &call.arguments)?;
+        let given = arguments::fitted(&tool.def.parameters, &call.arguments);
+        arguments::checked(&tool.schema, &given)?;
         if tool.def.remembers && scope.no_memory {
             return Err(
                 json!({ "isError": true, "code": "no_memory", "error": "nothing of this conversation may be remembered; tell the person" }),
@@ -140,7 +141,7 @@ impl Tools {
             set => Duration::from_millis(set),
         };
         let quiet = scope.no_memory;
-        let task = tokio::spawn(within(quiet, (tool.handler)(call.arguments.clone(), scope)));
+        let task = tokio::spawn(within(quiet, (tool.handler)(given, scope)));
         let guard = AbortOnDrop(task.abort_handle());
         let ended = tokio::time::timeout(deadline, task).await;
         drop(guard);

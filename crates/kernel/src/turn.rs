@@ -59,6 +59,8 @@ pub struct Turn {
     pub context: StageContext,
     /// What the person said, interrupts too, word for word.
     pub said: String,
+    /// The same without reminders, whose words a model may have chosen: what a person is held to have named.
+    pub named: String,
     /// What came after the context's messages: answers, results, interrupts.
     pub messages: Vec<Message>,
     /// The calls of the last answer.

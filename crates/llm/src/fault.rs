@@ -199,11 +199,15 @@ fn kind_of_text(said: &str, code: &str) -> Option<Kind> {
     {
         return Some(Kind::Quota);
     }
+    // OpenRouter says so with 403, and that is not the key's fault.
+    if has(&["moderation", "was flagged"]) {
+        return Some(Kind::BadRequest);
+    }
     if coded(&["invalid_api_key", "authentication_error", "permission_error", "invalid_authentication"]) {
         return Some(Kind::Auth);
     }
-    let no_model =
-        said.contains("model") && has(&["not found", "does not exist", "not exist", "no such model", "unknown model"]);
+    let no_model = said.contains("model")
+        && has(&["not found", "does not exist", "not exist", "no such model", "unknown model", "invalid model"]);
     if coded(&["model_not_found"]) || no_model {
         return Some(Kind::NoSuchModel);
     }
@@ -212,9 +216,6 @@ fn kind_of_text(said: &str, code: &str) -> Option<Kind> {
     }
     if coded(&["overloaded"]) {
         return Some(Kind::Overloaded);
-    }
-    if coded(&["invalid_request_error"]) {
-        return None;
     }
     None
 }
@@ -285,6 +286,8 @@ mod tests {
         );
         check(404, r#"{"error":"model 'qwen9' not found"}"#, Kind::NoSuchModel);
         check(404, "404 page not found", Kind::BadRequest);
+        check(400, r#"{"error":{"message":"Invalid model name passed in model=x"}}"#, Kind::NoSuchModel);
+        check(403, r#"{"error":{"code":403,"message":"Your input was flagged"}}"#, Kind::BadRequest);
         check(400, r#"{"error":{"message":"tools is not supported"}}"#, Kind::BadRequest);
         check(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, Kind::Overloaded);
         check(500, "<html>", Kind::Overloaded);

@@ -1,6 +1,6 @@
-//! What a client may write in one line. Start at [`bounded`]. Invariants: never more of a line is held
-//! than [`LINE_BYTES_MAX`]; a request in a line that is too long or too deep is answered by its id,
-//! where it has one, and never carried out.
+//! What the other side may write in one line. Start at [`bounded`]. Invariants: never more of a line is
+//! held than [`LINE_BYTES_MAX`]; a request in a line that is too long or too deep is answered by its id,
+//! where it has one, and never carried out; an answer in such a line becomes an error of the same id.
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
@@ -16,19 +16,26 @@ const ID_BYTES_MAX: usize = 100;
 /// What the protocol's answer to a line that was not taken says.
 const NOT_TAKEN: &str = "this message is longer than 1 MiB or nested more than 64 levels deep; it was not read";
 
-/// The lines of `read` that may be read, and the task that reads them; it ends with `read`.
-pub fn bounded(read: impl AsyncRead + Send + Unpin + 'static) -> (DuplexStream, JoinHandle<()>) {
-    let (write, lines) = tokio::io::duplex(CHUNK_BYTES);
-    (lines, tokio::spawn(pass(read, write)))
+/// What the other side writes, for the most part.
+#[derive(Clone, Copy, Debug)]
+pub enum From {
+    Client,
+    Server,
 }
 
-async fn pass(mut read: impl AsyncRead + Unpin, mut write: DuplexStream) {
+/// The lines of `read` that may be read, and the task that reads them; it ends with `read`.
+pub fn bounded(read: impl AsyncRead + Send + Unpin + 'static, from: From) -> (DuplexStream, JoinHandle<()>) {
+    let (write, lines) = tokio::io::duplex(CHUNK_BYTES);
+    (lines, tokio::spawn(pass(read, write, from)))
+}
+
+async fn pass(mut read: impl AsyncRead + Unpin, mut write: DuplexStream, from: From) {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut line = Line::default();
     while let Ok(count @ 1..) = read.read(&mut chunk).await {
         for part in chunk.get(..count).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
             line.take(part);
-            if part.ends_with(b"\n") && write.write_all(&std::mem::take(&mut line).taken()).await.is_err() {
+            if part.ends_with(b"\n") && write.write_all(&std::mem::take(&mut line).taken(from)).await.is_err() {
                 return; // nobody reads any more
             }
         }
@@ -53,14 +60,17 @@ impl Line {
         }
     }
 
-    /// The line itself, or a request that nobody knows, so that its answer says why.
-    fn taken(self) -> Vec<u8> {
+    /// The line itself; or a request that nobody knows, so that its answer says why; or an error for an answer.
+    fn taken(self, from: From) -> Vec<u8> {
         if !self.not_taken {
             return self.kept;
         }
         let id = std::str::from_utf8(&self.scan.id).ok().map(str::trim).filter(|id| self.scan.id_ended && is_id(id));
-        id.map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{NOT_TAKEN}\"}}\n").into_bytes())
-            .unwrap_or_default()
+        let why = match from {
+            From::Client => format!("\"method\":\"{NOT_TAKEN}\""),
+            From::Server => format!("\"error\":{{\"code\":-32000,\"message\":\"{NOT_TAKEN}\"}}"),
+        };
+        id.map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{why}}}\n").into_bytes()).unwrap_or_default()
     }
 }
 
@@ -140,7 +150,7 @@ mod tests {
     use super::*;
 
     async fn through(input: &str) -> String {
-        let (mut lines, task) = bounded(std::io::Cursor::new(input.as_bytes().to_vec()));
+        let (mut lines, task) = bounded(std::io::Cursor::new(input.as_bytes().to_vec()), From::Client);
         let mut output = String::new();
         lines.read_to_string(&mut output).await.unwrap();
         task.await.unwrap();
@@ -153,6 +163,17 @@ mod tests {
         let all = format!("{{\"id\":0}}\n\n{big}no json\n{{\"id\":\"x\"}}\r\n");
         assert_eq!(through(&all).await, all);
         assert_eq!(through("{\"id\":1}\nno end").await, "{\"id\":1}\n");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_long_becomes_an_error() {
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"{}\"}}\n", "x".repeat(LINE_BYTES_MAX));
+        let (mut lines, task) = bounded(std::io::Cursor::new(line.into_bytes()), From::Server);
+        let mut output = String::new();
+        lines.read_to_string(&mut output).await.unwrap();
+        task.await.unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&output).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["message"]), (&7.into(), &NOT_TAKEN.into()));
     }
 
     #[tokio::test]

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
 use crate::desk::Desk;
-use crate::lines::bounded;
+use crate::lines::{From, bounded};
 use crate::tools::answer::failed;
 use crate::tools::print::print;
 use crate::tools::{catalogue, catalogue::INSTRUCTIONS};
@@ -69,7 +69,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let server = Server { tools: catalogue::catalogue().into_iter().map(described).collect(), desk };
-    let (lines, passing) = bounded(read);
+    let (lines, passing) = bounded(read, From::Client);
     let ended = run(server, lines, write).await;
     passing.abort();
     ended

@@ -2,14 +2,17 @@
 //!
 //! Start at [`Household::open`]. Invariant: nothing is decided here; each adapter only passes on.
 
+mod beside;
 mod built_in;
 mod clock;
 mod house;
 mod household;
+mod meaning;
 mod surroundings;
 
-pub use built_in::BuiltIn;
+pub use built_in::{BuiltIn, not_done};
 pub use clock::LocalClock;
 pub use house::{HouseUndo, register_house};
-pub use household::{Household, HouseholdError, Models, Parts};
+pub use household::{Household, HouseholdError, Models, Parts, settings};
+pub use meaning::Meaning;
 pub use surroundings::HouseSurroundings;

@@ -3,11 +3,12 @@
 pub mod audit;
 pub mod chat;
 pub mod check;
+pub mod config;
 pub mod gate;
 pub mod keep;
+pub mod listening;
 pub mod llm;
 pub mod mcp;
-
 pub mod serve;
 pub mod serving;
 pub mod setup;

@@ -16,6 +16,7 @@ use kernel::turn::Limits;
 use serde::Deserialize;
 
 mod edit;
+mod foreign;
 mod pins;
 
 pub use edit::{Change, change, text};
@@ -71,6 +72,8 @@ struct File {
     llm: Llm,
     budgets: Budgets,
     agent: Agent,
+    mcp: foreign::Foreign,
+    memory: Memory,
     web: Web,
 }
 
@@ -86,6 +89,12 @@ impl TryFrom<toml::Table> for Budgets {
         let _checked: Limits = table.clone().try_into()?;
         Ok(Self(table))
     }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Memory {
+    embeddings: Option<llm::Config>,
 }
 
 #[derive(Deserialize, Default)]
@@ -136,6 +145,10 @@ pub struct Config {
     pub broken: Option<String>,
     /// Language models, as they stand in the file.
     pub sources: Vec<llm::Config>,
+    /// A model that embeds, for search by meaning.
+    pub embeddings: Option<llm::Config>,
+    /// MCP servers of others.
+    pub foreign: foreign::Foreign,
     /// As they stand in the file.
     pub budgets: toml::Table,
     /// Hosts that may be read in every turn.
@@ -207,7 +220,23 @@ impl Config {
         let language = language(options.language.as_deref().or(file.language.as_deref()));
         let (sources, budgets, hosts) = (with_key(file.llm.sources), file.budgets.0, file.web.hosts);
         let Agent { data, persona } = file.agent;
-        Self { path, language, settings, policy, from_environment, broken, sources, budgets, hosts, data, persona }
+        let foreign = file.mcp;
+        let embeddings = with_key(file.memory.embeddings.into_iter().map(named).collect()).pop();
+        Self {
+            path,
+            language,
+            settings,
+            policy,
+            from_environment,
+            broken,
+            sources,
+            embeddings,
+            foreign,
+            budgets,
+            hosts,
+            data,
+            persona,
+        }
     }
 }
 
@@ -253,6 +282,13 @@ fn folder(variable_name: &str, fallback: &str) -> PathBuf {
 /// `~/.config/menshen/menshen.toml`.
 pub fn default_path() -> PathBuf {
     folder("XDG_CONFIG_HOME", ".config").join("menshen.toml")
+}
+
+fn named(mut embeddings: llm::Config) -> llm::Config {
+    if embeddings.name.is_empty() {
+        "embeddings".clone_into(&mut embeddings.name);
+    }
+    embeddings
 }
 
 /// A source without a key gets the one of the environment.

@@ -9,8 +9,12 @@ mod attacks;
 mod cases;
 #[path = "live/changing.rs"]
 mod changing;
+#[path = "live/chat.rs"]
+mod chat;
 #[path = "live/client.rs"]
 mod client;
+#[path = "live/crash.rs"]
+mod crash;
 #[path = "live/events.rs"]
 mod events;
 #[path = "live/exhaustion.rs"]

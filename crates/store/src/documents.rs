@@ -22,11 +22,11 @@ use crate::search::Dictionary;
 use crate::{Database, Graph};
 
 /// Limit: a longer document is refused; knowledge files may be longer.
-pub(crate) const CONTENT_CHARS_MAX: usize = 1_000_000;
+pub(crate) const DOCUMENT_KEPT_CHARS_MAX: usize = 1_000_000;
 const TITLE_CHARS_MAX: usize = 200;
 const ID_CHARS_MAX: usize = 200;
 /// Limit: more documents are not given back at once.
-const COUNT_MAX: usize = 50;
+const DOCUMENTS_FOUND_MAX: usize = 50;
 const COUNT: usize = 5;
 
 /// A handle; clones share one memory.
@@ -47,7 +47,7 @@ impl DocumentMemory {
     pub async fn promote_some(&self, graph: &Graph, now_ms: i64, limit: usize) -> Result<usize, Failure> {
         let mut done = 0;
         while done < limit {
-            let (dictionary, before) = (self.dictionary.clone(), now_ms - promote::UNTOUCHED_MS);
+            let (dictionary, before) = (self.dictionary.clone(), now_ms - promote::DOCUMENT_UNTOUCHED_MS);
             let next = move |connection: &_| promote::next(connection, &dictionary, before);
             let Some((id, facts)) = self.database.read(next).await? else { break };
             graph.commit(&facts).await?;
@@ -76,7 +76,7 @@ impl Documents for DocumentMemory {
         consume: bool,
     ) -> BoxFuture<'a, Result<Vec<DocumentHit>, Failure>> {
         let text = text.to_owned();
-        let most = if count_max == 0 { COUNT } else { count_max.min(COUNT_MAX) };
+        let most = if count_max == 0 { COUNT } else { count_max.min(DOCUMENTS_FOUND_MAX) };
         Box::pin(async move {
             let dictionary = self.dictionary.clone();
             let found = self.database.read(move |connection| rows::find(connection, &dictionary, &text, most)).await?;
@@ -118,9 +118,10 @@ fn check(doc: &Doc) -> Result<(), Failure> {
     if doc.title.trim().is_empty() && doc.content.trim().is_empty() {
         return Err(Failure::invalid("the document is empty: give it a title or a content"));
     }
-    if doc.content.chars().count() > CONTENT_CHARS_MAX {
-        let long =
-            format!("the document is longer than {CONTENT_CHARS_MAX} characters: put it into the knowledge folder");
+    if doc.content.chars().count() > DOCUMENT_KEPT_CHARS_MAX {
+        let long = format!(
+            "the document is longer than {DOCUMENT_KEPT_CHARS_MAX} characters: put it into the knowledge folder"
+        );
         return Err(Failure::invalid(long));
     }
     for (what, text, max) in [("title", &doc.title, TITLE_CHARS_MAX), ("id", &doc.id, ID_CHARS_MAX)] {

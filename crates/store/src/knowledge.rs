@@ -25,12 +25,12 @@ use crate::{Database, StoreError};
 use files::Name;
 
 /// Limit: more parts are not given back at once.
-const COUNT_MAX: usize = 50;
+const KNOWLEDGE_FOUND_MAX: usize = 50;
 const COUNT: usize = 5;
 /// Limit: a longer file is not added by a tool; it can be put into the folder by hand.
-const ADD_CHARS_MAX: usize = 1_000_000;
+const KNOWLEDGE_ADDED_CHARS_MAX: usize = 1_000_000;
 /// Limit: no more of a file is given back at once; the next call begins where this one ended.
-const READ_CHARS_MAX: usize = 20_000;
+const KNOWLEDGE_READ_CHARS_MAX: usize = 20_000;
 
 /// A handle; clones share one index.
 #[derive(Clone)]
@@ -128,7 +128,7 @@ impl KnowledgeFolder {
 impl KnowledgeBase for KnowledgeFolder {
     fn search<'a>(&'a self, query: &'a str, count_max: usize) -> BoxFuture<'a, Result<Vec<KnowledgePart>, Failure>> {
         let (query, dictionary) = (query.to_owned(), self.shared.dictionary.clone());
-        let most = if count_max == 0 { COUNT } else { count_max.min(COUNT_MAX) };
+        let most = if count_max == 0 { COUNT } else { count_max.min(KNOWLEDGE_FOUND_MAX) };
         Box::pin(async move {
             let find = move |connection: &_| rows::find(connection, &dictionary, &query, most);
             Ok(self.shared.database.read(find).await?)
@@ -138,8 +138,8 @@ impl KnowledgeBase for KnowledgeFolder {
     fn add<'a>(&'a self, name: &'a str, content: &'a str) -> BoxFuture<'a, Result<(), Failure>> {
         let (name, content) = (name.to_owned(), content.to_owned());
         Box::pin(async move {
-            if content.chars().count() > ADD_CHARS_MAX {
-                let long = format!("the text is longer than {ADD_CHARS_MAX} characters: add it in parts");
+            if content.chars().count() > KNOWLEDGE_ADDED_CHARS_MAX {
+                let long = format!("the text is longer than {KNOWLEDGE_ADDED_CHARS_MAX} characters: add it in parts");
                 return Err(Failure::invalid(long));
             }
             let name = Name::to_write(&name)?;
@@ -161,7 +161,7 @@ impl KnowledgeBase for KnowledgeFolder {
         chars_max: usize,
     ) -> BoxFuture<'a, Result<(String, bool), Failure>> {
         let name = name.to_owned();
-        let most = if chars_max == 0 { READ_CHARS_MAX } else { chars_max.min(READ_CHARS_MAX) };
+        let most = if chars_max == 0 { KNOWLEDGE_READ_CHARS_MAX } else { chars_max.min(KNOWLEDGE_READ_CHARS_MAX) };
         Box::pin(async move {
             let name = Name::to_read(&name)?;
             let text = self.shared.database.read(move |connection| rows::text(connection, name.as_str())).await?;

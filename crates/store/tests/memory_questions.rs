@@ -4,6 +4,8 @@
 //! The half that is called sealed is only ever counted: nobody looks at its failures, so that its numbers
 //! say what a household will see. Of the open half `MEMORY_QUESTIONS_SHOW=paraphrase` prints the failures.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 #[path = "memory/asked.rs"]
 mod asked;
 #[path = "memory/household.rs"]

@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("home", &["decide"]),
     ("llm", &["kernel", "sdk"]),
     ("store", &["decide", "kernel", "sdk"]),
-    ("mcp", &["home", "decide"]),
+    ("mcp", &["home", "decide", "sdk"]),
     ("plugins", &["kernel", "sdk", "mcp"]),
     ("server", &["kernel", "home"]),
     ("menshen", &["decide", "sdk", "kernel", "home", "llm", "store", "mcp", "plugins", "server"]),

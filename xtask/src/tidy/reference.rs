@@ -60,35 +60,62 @@ fn table_names(page: &str, accepted: fn(&str) -> bool) -> BTreeMap<&str, usize> 
     rows.filter(|(name, _)| accepted(name)).collect()
 }
 
-/// The tools are the names in the catalogue of `mcp`; each has a heading on the page.
+/// The tools are the names in the catalogue of `mcp` and in the definitions of the agent's own tools; each
+/// has a heading on the page.
 pub fn tools(project: &Project) -> Vec<Finding> {
-    let offered = tool_names(project.file(CATALOGUE).unwrap_or_default());
+    let mut offered: BTreeMap<String, &str> = BTreeMap::new();
+    for (path, text) in project.with_ends(&[".rs"]).filter(|(path, text)| defines_tools(path, text)) {
+        offered.extend(tool_names(text).into_iter().map(|name| (name, path)));
+    }
     let page = project.file(TOOLS).unwrap_or_default();
-    let described: BTreeMap<&str, usize> = page
-        .lines()
-        .enumerate()
-        .filter_map(|(index, line)| Some((line.strip_prefix("## `")?.strip_suffix('`')?, index + 1)))
-        .collect();
+    let headings = page.lines().enumerate().filter_map(|(index, line)| {
+        let name = line.trim_start_matches('#').strip_prefix(" `")?.strip_suffix('`')?;
+        line.starts_with("##").then_some((name, index + 1))
+    });
+    let described: BTreeMap<&str, usize> = headings.collect();
     let mut found = Vec::new();
-    for name in &offered {
+    for (name, path) in &offered {
         if !described.contains_key(name.as_str()) {
-            found.push(Finding::new(TOOLS, 1, format!("tool `{name}` has no heading ## `{name}`: describe it")));
+            let what = format!("tool `{name}` of {path} has no heading ## `{name}`: describe it");
+            found.push(Finding::new(TOOLS, 1, what));
         }
     }
     for (name, line) in described {
-        if !offered.contains(name) {
-            found.push(Finding::new(TOOLS, line, format!("`{name}` is not in {CATALOGUE}: take the heading out")));
+        if !offered.contains_key(name) {
+            found.push(Finding::new(TOOLS, line, format!("no tool is called `{name}`: take the heading out")));
         }
     }
     found
 }
 
-/// The texts that stand after `name:`.
+/// Files of the program in which tools are defined that are always there.
+fn defines_tools(path: &str, text: &str) -> bool {
+    let of_the_agent = ["crates/kernel/src/", "crates/menshen/src/"].iter().any(|folder| path.starts_with(folder));
+    let test = ["tests.rs", "/tests/", "fakes"].iter().any(|part| path.contains(part));
+    path == CATALOGUE || of_the_agent && !test && (text.contains("ToolDef {") || text.contains("definition("))
+}
+
+/// The texts that stand after `name:`, and those that `definition` is called with first.
 fn tool_names(text: &str) -> BTreeSet<String> {
     let source = Source::new(text);
-    let named: Vec<bool> = source.code.lines().map(|line| line.trim_start().starts_with("name: \"")).collect();
-    let strings = source.strings.into_iter().filter(|(line, _)| named.get(line - 1) == Some(&true));
-    strings.map(|(_, name)| name).collect()
+    let tests = source.test_lines();
+    let mut names = BTreeSet::new();
+    for (index, line) in source.code.lines().enumerate() {
+        let number = index + 1;
+        let line = line.trim_start();
+        let called = line.contains("definition(") && !line.contains("fn definition(");
+        if tests.iter().any(|test| test.contains(&number)) || !(called || line.starts_with("name: \"")) {
+            continue;
+        }
+        // The name stands on this line, or on the next where the call is broken there.
+        let first = source.strings.iter().find(|(at, _)| (number..=number + 1).contains(at));
+        names.extend(first.map(|(_, name)| name.clone()).filter(|name| is_tool_name(name)));
+    }
+    names
+}
+
+fn is_tool_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Whatever a document tells a reader to run with `cargo xtask` is a command of ours.
@@ -136,13 +163,15 @@ mod tests {
     #[test]
     fn a_tool_that_is_not_described_and_one_that_is_not_offered_are_found() {
         let code = "Tool {\n    name: \"one\",\n},\nTool {\n    name: \"two\",\n    text: \"three\",\n}\n";
-        let page = "# Tools\n## `two`\n## `four`\n";
+        let kernel = "fn definition(name: &str) {}\nlet five = definition(\n    \"five\",\n    \"Five of it.\",\n);\nlet a = definition(\"six\", \"Six.\");\n#[cfg(test)]\nmod tests { fn f() { definition(\"seven\"); } }\n";
+        let page = "# Tools\n## `two`\n### `six`\n## `four`\n";
         check(
             tools,
-            &with_files(&[(CATALOGUE, code), (TOOLS, page)]),
+            &with_files(&[(CATALOGUE, code), ("crates/kernel/src/tools/a.rs", kernel), (TOOLS, page)]),
             &[
-                "docs/reference/tools.md:1: tool `one` has no heading ## `one`: describe it",
-                "docs/reference/tools.md:3: `four` is not in crates/mcp/src/tools/catalogue.rs: take the heading out",
+                "docs/reference/tools.md:1: tool `five` of crates/kernel/src/tools/a.rs has no heading ## `five`: describe it",
+                "docs/reference/tools.md:1: tool `one` of crates/mcp/src/tools/catalogue.rs has no heading ## `one`: describe it",
+                "docs/reference/tools.md:4: no tool is called `four`: take the heading out",
             ],
         );
         check(tools, &with_files(&[]), &[]);

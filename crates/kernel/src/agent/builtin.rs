@@ -65,13 +65,16 @@ fn undo(agent: &Agent, inner: Weak<Inner>) -> Result<(), Failure> {
             let agent = agent?;
             let ports = &agent.0.ports;
             let Some((turn, changes)) = ports.turns.last_changes(&scope.session).await? else {
-                return Ok(
-                    json!({ "ok": true, "undone": false, "reason": "nothing was changed that could be changed back" }),
-                );
+                let reason = if scope.language == "zh" {
+                    "没有可以撤销的改动"
+                } else {
+                    "there is nothing that could be changed back"
+                };
+                return Ok(json!({ "ok": true, "undone": false, "reason": reason }));
             };
             // Marked first: a second "undo" must not run the same way back again.
             ports.turns.mark_undone(&turn).await?;
-            Ok(ports.undo.undo(changes).await)
+            Ok(ports.undo.undo(changes, &scope.language).await)
         }
     });
     agent.0.tools.register(OWNER, def, handler)

@@ -76,7 +76,7 @@ fn scope(turn: &Turn, call_id: &str) -> ToolScope {
         no_memory: turn.context.no_memory,
         // The index of the house and recalled memory are in front of the model from the first word on.
         tainted: true,
-        said: turn.said.clone(),
+        said: turn.named.clone(),
         language: turn.language.clone(),
     }
 }

@@ -12,6 +12,9 @@ pub enum AgentEvent {
     TurnStarted {
         session: String,
         turn: String,
+        /// What it answers so far: by these whoever put them in knows its own turn.
+        #[serde(default)]
+        inputs: Vec<i64>,
         channel: String,
         text: String,
     },
@@ -82,6 +85,21 @@ impl AgentEvent {
             | AgentEvent::Interrupted { session, .. }
             | AgentEvent::Problem { session, .. }
             | AgentEvent::TurnEnded { session, .. } => session,
+        }
+    }
+
+    pub fn turn(&self) -> &str {
+        match self {
+            AgentEvent::TurnStarted { turn, .. }
+            | AgentEvent::TextDelta { turn, .. }
+            | AgentEvent::ReasoningDelta { turn, .. }
+            | AgentEvent::TextRetracted { turn, .. }
+            | AgentEvent::MessageEnded { turn, .. }
+            | AgentEvent::ToolStarted { turn, .. }
+            | AgentEvent::ToolEnded { turn, .. }
+            | AgentEvent::Interrupted { turn, .. }
+            | AgentEvent::Problem { turn, .. }
+            | AgentEvent::TurnEnded { turn, .. } => turn,
         }
     }
 }

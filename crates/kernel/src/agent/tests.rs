@@ -361,7 +361,7 @@ async fn undo_changes_back_what_the_last_turn_changed_once() {
     assert_eq!(*world.undone.0.lock().unwrap(), [json!([{ "of": "lamp" }])]);
     world.say("undo").await;
     assert_eq!(world.undone.0.lock().unwrap().len(), 1);
-    assert!(shown(&world, 5).contains("nothing was changed"), "{}", shown(&world, 5));
+    assert!(shown(&world, 5).contains("nothing that could be changed back"), "{}", shown(&world, 5));
 }
 
 #[tokio::test(start_paused = true)]

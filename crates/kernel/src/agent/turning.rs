@@ -33,7 +33,8 @@ impl Session {
     pub async fn turn(&mut self, mut turn: Turn, effects: Vec<Effect>) {
         let (session, id) = (turn.session.clone(), turn.id.clone());
         let (channel, text) = (turn.principal.channel.clone(), turn.context.raw_message.clone());
-        self.agent.tell(AgentEvent::TurnStarted { session, turn: id, channel, text });
+        let inputs = turn.inputs.clone();
+        self.agent.tell(AgentEvent::TurnStarted { session, turn: id, inputs, channel, text });
         let mut effects: std::collections::VecDeque<Effect> = effects.into();
         while let Some(effect) = effects.pop_front() {
             let next = match effect {

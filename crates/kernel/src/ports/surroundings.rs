@@ -17,6 +17,6 @@ pub trait Surroundings: Send + Sync {
 
 /// Changes back what a turn changed, through the gate like everything else.
 pub trait Undo: Send + Sync {
-    /// What came of it, as a tool's result.
-    fn undo(&self, changes: Value) -> BoxFuture<'_, Value>;
+    /// What came of it, as a tool's result, in this language where it speaks.
+    fn undo<'a>(&'a self, changes: Value, language: &'a str) -> BoxFuture<'a, Value>;
 }

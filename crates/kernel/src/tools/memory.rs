@@ -1,6 +1,6 @@
 //! The graph of facts and the log of what was said, for a model. Start at [`memory_tools`]. Invariants:
-//! every fact comes with who told it and when; a hard deletion is a rehearsal unless asked for twice, and is
-//! not done in a turn that has read what strangers wrote; what is not known is said not to be known.
+//! every fact comes with who told it and when; a hard deletion is a rehearsal unless asked for twice, and after
+//! text of others was read goes no further than what the person named; what is not known is said not to be known.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::arguments::{Arguments, Tool, definition, handled, say};
 use crate::ports::{Clock, Fact, GraphMemory, RecallQuery, RecalledFact, TextMemory, TextQuery};
 
 /// Limit: facts in one call of `memory_commit`.
-pub const FACTS_MAX: usize = 50;
+pub const COMMIT_FACTS_MAX: usize = 50;
 const NAME_CHARS_MAX: usize = 200;
 const SENTENCE_CHARS_MAX: usize = 500;
 const DEPTH_MAX: u64 = 4;
@@ -79,7 +79,7 @@ fn writing(desk: &MemoryDesk) -> Vec<Tool> {
         "Remember facts that will still matter later, as short subject, relation, object.",
         json!({"facts": {
             "type": "array",
-            "maxItems": FACTS_MAX,
+            "maxItems": COMMIT_FACTS_MAX,
             "items": {
                 "type": "object",
                 "properties": {
@@ -205,12 +205,12 @@ impl MemoryDesk {
             }
             _ => Vec::new(),
         };
-        if given.is_empty() || given.len() > FACTS_MAX {
-            arguments.wrong("facts", format!("must hold 1 to {FACTS_MAX} facts"));
+        if given.is_empty() || given.len() > COMMIT_FACTS_MAX {
+            arguments.wrong("facts", format!("must hold 1 to {COMMIT_FACTS_MAX} facts"));
         }
         let now_ms = self.clock.now_ms();
         let mut facts = Vec::new();
-        for (number, fields) in given.into_iter().take(FACTS_MAX).enumerate() {
+        for (number, fields) in given.into_iter().take(COMMIT_FACTS_MAX).enumerate() {
             let mut fields = Arguments::new(fields);
             let triple = Triple {
                 subject: fields.needed_line("subject", NAME_CHARS_MAX),
@@ -260,10 +260,12 @@ impl MemoryDesk {
         let hard = arguments.line("mode", 10).is_some_and(|mode| mode == "hard");
         let dry_run = arguments.flag("dry_run", hard);
         arguments.done()?;
-        if hard && !dry_run && scope.tainted {
+        let said = scope.said.to_lowercase();
+        let named = criteria.values().all(|value| said.contains(&value.to_lowercase()));
+        if hard && !dry_run && scope.tainted && !named {
             return Err(Failure::new(
                 FailureKind::Forbidden,
-                "a hard deletion is not done in a turn that has read text from outside: use soft, which can be undone, or ask again in a new turn. Nothing was deleted.",
+                "for good only that is deleted which the person named word for word in this message: ask for it, or use soft, which can be undone. Nothing was deleted.",
             ));
         }
         let mode = if hard { PurgeMode::Hard } else { PurgeMode::Soft };

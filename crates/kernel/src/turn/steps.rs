@@ -8,7 +8,7 @@ use super::batch::{Batched, Progress};
 use super::event::{Effect, Event, Patch, Reply};
 use super::{Ended, Step, Turn};
 use crate::message::Message;
-use crate::ports::{Input, SourceErrorKind};
+use crate::ports::{Input, NewInput, SourceErrorKind};
 use crate::receipts::mended;
 
 /// How often an answer that was cut off is asked for again.
@@ -89,6 +89,7 @@ impl Turn {
         self.inputs = vec![input.id];
         self.language = language;
         self.said = new.text.clone();
+        self.hear(&new);
         self.spent.began_ms = now_ms;
         self.context.raw_message = new.text;
         self.context.user_id = new.principal.user_id.clone();
@@ -293,6 +294,13 @@ impl Turn {
         self.finish(Ended::SourceFailed { message })
     }
 
+    fn hear(&mut self, input: &NewInput) {
+        if input.source != crate::tools::time::SOURCE {
+            self.named.push_str(&input.text);
+            self.named.push('\n');
+        }
+    }
+
     /// An interrupt joins here, or begins a turn of its own: never both.
     fn interrupted(&mut self, input: Box<Input>, step: Step) -> Vec<Effect> {
         if matches!(step, Step::Delivering | Step::AfterOutput | Step::Over | Step::New)
@@ -305,6 +313,7 @@ impl Turn {
         }
         self.inputs.push(input.id);
         self.said = format!("{}\n{}", self.said, input.new.text);
+        self.hear(&input.new);
         self.waiting.push(input.new.text);
         self.context.no_memory |= input.new.kind == sdk::InjectionKind::NoMemory;
         if step == Step::Asking {

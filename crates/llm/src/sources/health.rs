@@ -27,6 +27,8 @@ pub(super) struct Health {
     /// The provider said how long to wait: it is not asked before that by anybody.
     told_to_wait: bool,
     disabled: bool,
+    /// One answer broke off since the last whole one: lines break, and it is asked again at once.
+    cut: bool,
     pub last_error: Option<SourceError>,
     pub answers: u64,
     pub failed: u64,
@@ -53,6 +55,7 @@ impl Health {
             Kind::Auth => self.disabled = true,
             // These speak of the request, not of the source.
             Kind::BadRequest | Kind::ContextTooLong => {}
+            Kind::Cut if !std::mem::replace(&mut self.cut, true) => {}
             kind => self.rest(kind, error.retry_after.map_or(0, millis), now_ms),
         }
     }

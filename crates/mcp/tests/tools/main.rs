@@ -1,10 +1,11 @@
 //! The tools on houses made in code, and the protocol over memory. Start at `reading` for what a
-//! model sees and at `protocol` for how it arrives.
+//! model sees, at `protocol` for how it arrives, and at `foreign` for the tools of others.
 
 #![allow(clippy::unwrap_used)]
 
 mod acting;
 mod budgets;
+mod foreign;
 mod macros;
 mod preparing;
 mod protocol;

@@ -5,6 +5,7 @@
 //! what the tools' results say.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use decide::gate::Language;
 use decide::text::clean;
@@ -22,15 +23,48 @@ pub const NAME: &str = "built-in";
 /// Things told by name in one answer.
 const NAMES_MAX: usize = 12;
 
+/// Why no language model answers in its place, where one should.
+pub type Failing = Arc<dyn Fn() -> Option<SourceError> + Send + Sync>;
+
+const NOT_UNDERSTOOD: &str = "Not understood; nothing was done";
+const NOT_UNDERSTOOD_ZH: &str = "没有听懂，没有执行任何操作";
+const WHICH: &str = "Several things fit, so nothing was done";
+const WHICH_ZH: &str = "有多个符合，没有执行任何操作";
+const FAILED: &str = "Nothing was done";
+const FAILED_ZH: &str = "没有执行任何操作";
+
+/// Whether an answer of this source says that nothing came of it: such have no other sign.
+pub fn not_done(reply: &str) -> bool {
+    [NOT_UNDERSTOOD, NOT_UNDERSTOOD_ZH, WHICH, WHICH_ZH, FAILED, FAILED_ZH].iter().any(|lead| reply.starts_with(lead))
+}
+
 pub struct BuiltIn {
     desk: Desk,
-    /// A language model is configured as well: it need not be recommended.
-    alone: bool,
+    /// None: no language model is set up.
+    failing: Option<Failing>,
 }
 
 impl BuiltIn {
-    pub fn new(desk: Desk, alone: bool) -> Self {
-        Self { desk, alone }
+    /// Where no language model is set up.
+    pub fn alone(desk: Desk) -> Self {
+        Self { desk, failing: None }
+    }
+
+    /// Behind language models that answer as long as they can.
+    pub fn behind(desk: Desk, failing: Failing) -> Self {
+        Self { desk, failing: Some(failing) }
+    }
+
+    /// Why nothing better answers, as a person hears it.
+    fn why(&self, zh: bool) -> String {
+        match (self.failing.as_ref().map(|failing| failing()), zh) {
+            (None, true) => "（还没有配置语言模型：`menshen llm --help`）".to_owned(),
+            (None, false) => " (No language model is set up: `menshen llm --help`.)".to_owned(),
+            (Some(Some(error)), true) => format!("（语言模型没有回答。{error}）"),
+            (Some(Some(error)), false) => format!(" (The language model did not answer. {error})"),
+            // It was chosen.
+            (Some(None), _) => String::new(),
+        }
     }
 }
 
@@ -44,14 +78,14 @@ impl LlmSource for BuiltIn {
     }
 
     fn ask(&self, request: SourceRequest) -> BoxFuture<'static, Result<DeltaStream, SourceError>> {
-        let (desk, alone) = (self.desk.clone(), self.alone);
+        let (desk, why) = (self.desk.clone(), self.why(request.language == "zh"));
         Box::pin(async move {
             let zh = request.language == "zh";
             let results: Vec<&Message> =
                 request.messages.iter().rev().take_while(|message| matches!(message, Message::Tool { .. })).collect();
             let deltas = if results.is_empty() {
                 let text = request.messages.last().map(Message::content).unwrap_or_default().to_owned();
-                answer(&desk, &text, zh, alone).await
+                answer(&desk, &text, zh, &why).await
             } else {
                 let said: Vec<String> =
                     results.into_iter().rev().map(|message| in_words(message.content(), zh)).collect();
@@ -77,7 +111,7 @@ fn calling(calls: Vec<(&str, Value)>) -> VecDeque<Delta> {
     calls.into_iter().enumerate().map(request).chain([Delta::End(EndReason::ToolCalls)]).collect()
 }
 
-async fn answer(desk: &Desk, text: &str, zh: bool, alone: bool) -> VecDeque<Delta> {
+async fn answer(desk: &Desk, text: &str, zh: bool, why: &str) -> VecDeque<Delta> {
     if is_undo(text) {
         return calling(vec![("undo", json!({}))]);
     }
@@ -89,14 +123,11 @@ async fn answer(desk: &Desk, text: &str, zh: bool, alone: bool) -> VecDeque<Delt
             calling(calls.into_iter().map(call).collect())
         }
         Plan::Told(sentence) => spoken(sentence),
-        Plan::Which(named) if zh => {
-            spoken(format!("有多个符合，没有执行任何操作。请说明是哪一个：{}", names(&named, zh)))
-        }
-        Plan::Which(named) => {
-            spoken(format!("Several things fit, so nothing was done. Which one: {}?", names(&named, zh)))
-        }
-        Plan::NotUnderstood(near) => spoken(not_understood(&near, zh, alone)),
-        Plan::Failed(answer) => spoken(text_of(&answer, "message")),
+        Plan::Which(named) if zh => spoken(format!("{WHICH_ZH}。请说明是哪一个：{}", names(&named, zh))),
+        Plan::Which(named) => spoken(format!("{WHICH}. Which one: {}?", names(&named, zh))),
+        Plan::NotUnderstood(near) => spoken(not_understood(&near, zh) + why),
+        Plan::Failed(answer) if zh => spoken(format!("{FAILED_ZH}：{}", text_of(&answer, "message"))),
+        Plan::Failed(answer) => spoken(format!("{FAILED}: {}", text_of(&answer, "message"))),
     }
 }
 
@@ -108,24 +139,14 @@ fn is_undo(text: &str) -> bool {
     )
 }
 
-fn not_understood(near: &[Named], zh: bool, alone: bool) -> String {
-    let mut text = if zh {
-        "没有听懂，没有执行任何操作。".to_owned()
-    } else {
-        "Not understood; nothing was done.".to_owned()
-    };
-    if !near.is_empty() {
-        let near = names(near, zh);
-        text.push_str(&if zh { format!("相近的有：{near}。") } else { format!(" Near it: {near}.") });
+fn not_understood(near: &[Named], zh: bool) -> String {
+    let names = names(near, zh);
+    match (near.is_empty(), zh) {
+        (true, true) => format!("{NOT_UNDERSTOOD_ZH}。"),
+        (true, false) => format!("{NOT_UNDERSTOOD}."),
+        (false, true) => format!("{NOT_UNDERSTOOD_ZH}。相近的有：{names}。"),
+        (false, false) => format!("{NOT_UNDERSTOOD}. Near it: {names}."),
     }
-    if alone {
-        text.push_str(if zh {
-            "（还没有配置语言模型：`menshen llm --help`）"
-        } else {
-            " (No language model is set up: `menshen llm --help`.)"
-        });
-    }
-    text
 }
 
 fn names(named: &[Named], zh: bool) -> String {
@@ -144,6 +165,11 @@ fn in_words(content: &str, zh: bool) -> String {
         ["message", "error", "reason", "skipped"].iter().map(|key| text_of(&result, key)).find(|text| !text.is_empty());
     let outcomes = result.get("outcomes").and_then(Value::as_array).filter(|outcomes| !outcomes.is_empty());
     let refused = result.get("refused") == Some(&json!(true)) || result.get("isError") == Some(&json!(true));
+    let name = result.pointer("/match/name").and_then(Value::as_str).map(|name| clean(name, 80));
+    let ran = result.get("ran") == Some(&json!(true));
+    if let (Some(name), true, false) = (&name, ran, refused) {
+        return if zh { format!("{name}：已执行") } else { format!("{name}: done") };
+    }
     if let (Some(outcomes), false) = (outcomes, refused) {
         let mut said: Vec<String> =
             outcomes.iter().take(NAMES_MAX).map(|outcome| outcome_in_words(outcome, zh)).collect();
@@ -153,12 +179,9 @@ fn in_words(content: &str, zh: bool) -> String {
         }
         return said.join(if zh { "；" } else { "; " });
     }
-    let done = result.get("ran") == Some(&json!(true)) || result.get("ok") == Some(&json!(true));
-    let name = result.pointer("/match/name").and_then(Value::as_str).map(|name| clean(name, 80));
-    match (name, done && !refused) {
-        (Some(name), true) if zh => format!("{name}：已执行"),
-        (Some(name), true) => format!("{name}: done"),
-        (None, true) if message.is_none() => (if zh { "好了" } else { "Done" }).to_owned(),
+    let done = ran || result.get("ok") == Some(&json!(true));
+    match done && !refused {
+        true if message.is_none() => (if zh { "好了" } else { "Done" }).to_owned(),
         _ => message.unwrap_or_else(|| (if zh { "没有成功" } else { "That did not work" }).to_owned()),
     }
 }
@@ -183,7 +206,7 @@ fn outcome_in_words(outcome: &Value, zh: bool) -> String {
         .to_owned(),
         _ => (if zh { "没有成功" } else { "did not work" }).to_owned(),
     };
-    format!("{name}: {said}")
+    if zh { format!("{name}：{said}") } else { format!("{name}: {said}") }
 }
 
 #[cfg(test)]
@@ -196,7 +219,7 @@ mod tests {
             (
                 r#"{"ok":true,"outcomes":[{"entity_id":"light.k","name":"Kitchen","outcome":"confirmed","state":"on"}]}"#,
                 "Kitchen: on",
-                "Kitchen: 开",
+                "Kitchen：开",
             ),
             (
                 r#"{"ok":false,"refused":true,"message":"Refused, nothing moved."}"#,
@@ -207,7 +230,7 @@ mod tests {
             (
                 r#"{"ok":false,"outcomes":[{"entity_id":"lock.a","name":"A","outcome":"outcome_unknown"}],"message":"x"}"#,
                 "A: the connection broke, not known whether it happened",
-                "A: 连接中断，不确定是否执行",
+                "A：连接中断，不确定是否执行",
             ),
             (r#"{"isError":true,"skipped":"the turn ended"}"#, "the turn ended", "the turn ended"),
             (r#"{"ok":true}"#, "Done", "好了"),

@@ -99,9 +99,10 @@ fn kept(before: &House, moved: &[EntityId]) -> Vec<Value> {
 pub struct HouseUndo(pub Desk);
 
 impl Undo for HouseUndo {
-    fn undo(&self, changes: Value) -> BoxFuture<'_, Value> {
+    fn undo<'a>(&'a self, changes: Value, language: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async move {
-            let house = self.0.connection.house();
+            let desk = speaking(&self.0, language);
+            let house = desk.connection.house();
             // The newest change first; of one thing the oldest state is the one from before the turn.
             let states: Vec<&Value> =
                 changes.as_array().into_iter().flatten().filter_map(Value::as_array).flatten().collect();
@@ -111,22 +112,23 @@ impl Undo for HouseUndo {
                 let Some(id) = entity_of(before).filter(|id| !seen.contains(id)) else { continue };
                 for call in calls_back(before, house.entity(id.as_str())) {
                     let Value::Object(arguments) = json!(call) else { continue };
-                    answers.extend(mcp::tools::call(&self.0, "call_service", &arguments).await);
+                    answers.extend(mcp::tools::call(&desk, "call_service", &arguments).await);
                 }
                 seen.push(id);
             }
-            told(&answers)
+            told(&answers, language == "zh")
         })
     }
 }
 
-fn told(answers: &[Value]) -> Value {
+fn told(answers: &[Value], zh: bool) -> Value {
     let outcomes: Vec<&Value> = answers.iter().filter_map(|answer| answer["outcomes"].as_array()).flatten().collect();
     let failed: Vec<&str> =
         answers.iter().filter(|answer| answer["ok"] == false).filter_map(|answer| answer["message"].as_str()).collect();
     let mut result = json!({ "ok": failed.is_empty(), "undone": !outcomes.is_empty(), "outcomes": outcomes });
     if answers.is_empty() {
-        result["reason"] = json!("everything is as it was already");
+        result["reason"] =
+            json!(if zh { "一切都和之前一样，无需撤销" } else { "everything is as it was already" });
     }
     if !failed.is_empty() {
         result["isError"] = json!(true);

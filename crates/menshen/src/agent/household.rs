@@ -5,20 +5,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kernel::agent::{Agent, Ports};
+use kernel::host::{KernelHost, Shelf};
 use kernel::ports::{BoxFuture, Failure, LlmSource, NewInput, Schedule, Schedules};
-use kernel::settings::{Layers, Settings};
+use kernel::settings::{Capabilities, Layers, Settings};
+use kernel::tools::documents::document_tools;
+use kernel::tools::knowledge::knowledge_tools;
 use kernel::tools::memory::{MemoryDesk, memory_tools};
 use kernel::tools::settings_tools::settings_tools;
 use kernel::tools::time::{TimeDesk, time_tools};
 use kernel::turn::Limits;
 use mcp::Desk;
+use mcp::client::{Classes, Foreign, ForeignServer, HouseMarks};
 use sdk::{ConfigDef, ConfigType, LlmApi, ToolDef, ToolHandler};
 use serde_json::{Value, json};
-use store::search::Dictionary;
-use store::{Graph, Store, StoreError};
+use store::search::{Dictionary, Embedder};
+use store::{DocumentMemory, Graph, KnowledgeFolder, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::beside;
 use super::built_in::{self, BuiltIn};
 use crate::fetch::{SystemNames, Web, web_tools};
 
@@ -32,6 +37,8 @@ pub struct Parts {
     pub store: Store,
     /// None: only what needs no model.
     pub models: Option<Models>,
+    /// Search by meaning besides words.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// The household's AGENTS.md.
     pub persona: PathBuf,
     /// What flags, environment and file say; the rest is in the store.
@@ -40,6 +47,9 @@ pub struct Parts {
     pub hosts: Vec<String>,
     /// Addresses of the house, which are never read as web pages.
     pub house_addresses: Vec<String>,
+    /// MCP servers of others, and how their tools were classed.
+    pub foreign: Vec<ForeignServer>,
+    pub classes: Classes,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +65,17 @@ pub struct Household {
     pub store: Store,
     pub desk: Desk,
     pub settings: Settings,
+    /// What plugins are started with.
+    pub host: Arc<KernelHost>,
+    documents: DocumentMemory,
+    graph: Graph,
+    knowledge: KnowledgeFolder,
+    dictionary: Dictionary,
+    foreign: Vec<Foreign>,
 }
+
+/// The knowledge folder, in the household's.
+const KNOWLEDGE: &str = "knowledge";
 
 /// The built-in source, when there is no other.
 struct Only;
@@ -108,24 +128,26 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts { desk, store, models, persona, layers, hosts, house_addresses } = parts;
-        let settings = Settings::open(store.settings(), layers, definitions()).await?;
-        if let Some(problem) = settings.problems().into_iter().next() {
-            return Err(Failure::invalid(problem).into());
-        }
-        let graph = Arc::new(Graph::new(store.database().clone(), Dictionary::default()));
+        let Parts { desk, store, models, embedder, persona, layers, hosts, house_addresses, foreign, classes } = parts;
+        let settings = settings(&store, layers).await?;
+        let dictionary = Dictionary::default();
+        let database = store.database().clone();
+        let graph = Graph::new(database.clone(), dictionary.clone());
+        let graph = match embedder {
+            Some(embedder) => graph.with_embedder(embedder),
+            None => graph,
+        };
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
         let schedules: Arc<dyn Schedules> = Arc::new(Announced(store.schedules(), rescheduled.clone()));
-        let (source, llm): Models =
-            models.unwrap_or_else(|| (Arc::new(BuiltIn::new(desk.clone(), true)), Arc::new(Only)));
+        let (source, llm): Models = models.unwrap_or_else(|| (Arc::new(BuiltIn::alone(desk.clone())), Arc::new(Only)));
         let ports = Ports {
             source,
             llm,
             inbox: store.inbox(),
             turns: store.turns(),
             schedules: schedules.clone(),
-            graph: graph.clone(),
+            graph: Arc::new(graph.clone()),
             text: store.text(),
             clock: clock.clone(),
             surroundings: Arc::new(HouseSurroundings::new(desk.clone(), &persona)),
@@ -136,7 +158,11 @@ impl Household {
         register_house(&agent, &desk)?;
         let zone = clock.zone().to_owned();
         let zone: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(move || zone.clone());
-        let memory = MemoryDesk { graph, text: store.text(), clock: clock.clone(), zone: zone.clone() };
+        let documents = DocumentMemory::new(database.clone(), dictionary.clone(), clock.clone());
+        let knowledge = KnowledgeFolder::new(&store.folder().root().join(KNOWLEDGE), database, dictionary.clone());
+        let memory =
+            MemoryDesk { graph: Arc::new(graph.clone()), text: store.text(), clock: clock.clone(), zone: zone.clone() };
+        let marks = house_addresses.clone();
         let web = Web {
             names: Arc::new(SystemNames),
             allowed: Arc::new(move || hosts.clone()),
@@ -146,11 +172,25 @@ impl Household {
         register(&agent, "memory", memory_tools(&memory))?;
         register(&agent, "settings", settings_tools(&settings))?;
         register(&agent, "web", web_tools(&web))?;
-        Ok(Self { agent, store, desk, settings })
+        register(&agent, "memory", document_tools(Arc::new(documents.clone())))?;
+        register(&agent, "knowledge", knowledge_tools(Arc::new(knowledge.clone())))?;
+        let shelf = Shelf {
+            settings: settings.clone(),
+            documents: Arc::new(documents.clone()),
+            knowledge: Arc::new(knowledge.clone()),
+            // Nothing beyond its own, until the operator grants it.
+            capabilities: Arc::new(|_| Capabilities::new()),
+        };
+        let host = KernelHost::new(&agent, shelf);
+        let marks = HouseMarks { addresses: Arc::new(move || marks.clone()) };
+        let foreign =
+            foreign.into_iter().map(|server| Foreign::start(server, marks.clone(), classes.clone())).collect();
+        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, dictionary, foreign })
     }
 
-    /// Goes on with what was left open; budgets follow the settings from now on.
-    pub async fn run(&self) -> Result<(), HouseholdError> {
+    /// Goes on with what was left open, and begins what goes on beside: budgets follow the settings, the
+    /// knowledge folder is watched, foreign tools come and go, old documents become facts.
+    pub async fn run(&mut self) -> Result<(), HouseholdError> {
         let (agent, settings) = (self.agent.clone(), self.settings.clone());
         let mut changes = settings.changes();
         self.agent.spawn(async move {
@@ -159,7 +199,27 @@ impl Household {
                 agent.set_limits(limits(&settings));
             }
         });
+        let knowledge = self.knowledge.clone();
+        self.agent.spawn(async move {
+            let _watch = knowledge.watch();
+            std::future::pending::<()>().await;
+        });
+        self.agent.spawn(beside::promote(self.documents.clone(), self.graph.clone(), self.agent.ports().clock.clone()));
+        let names = beside::learn_names(self.desk.connection.clone(), self.graph.clone(), self.dictionary.clone());
+        self.agent.spawn(names);
+        for server in std::mem::take(&mut self.foreign) {
+            self.agent.spawn(beside::offer(self.agent.clone(), server));
+        }
         Ok(self.agent.run().await?)
+    }
+}
+
+/// The settings of a household, without an agent.
+pub async fn settings(store: &Store, layers: Layers) -> Result<Settings, HouseholdError> {
+    let settings = Settings::open(store.settings(), layers, definitions()).await?;
+    match settings.problems().into_iter().next() {
+        Some(problem) => Err(Failure::invalid(problem).into()),
+        None => Ok(settings),
     }
 }
 

@@ -4,25 +4,29 @@
 //! that runs and not the program.
 
 use std::io::IsTerminal;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use decide::gate::Language;
-use kernel::agent::{Agent, AgentEvent};
-use kernel::ports::{Answered, NewInput, Principal};
+use kernel::agent::AgentEvent;
+use kernel::ports::{NewInput, Principal};
+use menshen::agent::not_done;
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::say;
-use super::serving::{self, Serving};
-use super::socket::{self, Heard, Joined};
+use super::listening::CHANNEL;
+use super::serving;
 use crate::config::Options;
 
+mod came;
+mod prompt;
 mod screen;
+mod talk;
 
+use came::{Calls, Came};
+use prompt::Prompt;
 use screen::Screen;
+use talk::Talk;
 
 /// Talk with your household's agent: it remembers, sets timers, and runs the house through the gate.
 #[derive(Args)]
@@ -42,116 +46,80 @@ pub struct ChatCommand {
     place: serving::Place,
 }
 
-/// What came of one message.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Came {
-    Done,
-    /// Asked, refused, not understood, stopped.
-    NotDone,
+/// Where it was asked to talk.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    options: &'a Options,
 }
 
-/// The agent: of this process, or of a `menshen serve` beside it.
-enum Talk {
-    Own(Box<Serving>),
-    Joined(Box<Joined>),
+impl Asked<'_> {
+    /// The conversation, with what nobody has seen of it shown first.
+    async fn open(self, command: &ChatCommand, screen: &mut Screen) -> Result<Talk> {
+        let (talk, unseen) = Talk::open(self.options, &command.place, &command.session).await?;
+        for reply in unseen {
+            screen.missed(&reply)?;
+            talk.seen(&reply.turn).await;
+        }
+        Ok(talk)
+    }
 }
 
 impl ChatCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
         let (language, data) = serving::language_and_folder(options, &self.place)?;
-        let mut talk = match Serving::start(options, &self.place).await {
-            Ok(serving) => Talk::Own(Box::new(serving)),
-            Err(error) if serving::in_use(&error) => {
-                Talk::Joined(Box::new(Joined::connect(&socket::path_in(&data)).await?))
-            }
-            Err(error) => return Err(error),
-        };
-        let mut screen = Screen::new(self.json);
-        let came = if !self.message.is_empty() {
-            self.say(&mut talk, &self.message.join(" "), &mut screen).await
-        } else if std::io::stdin().is_terminal() {
-            self.prompt(&mut talk, language, &data, &mut screen).await.map(|()| Came::Done)
-        } else {
-            self.lines(&mut talk, &mut screen).await
-        };
-        if let Talk::Own(serving) = talk {
-            serving.close().await;
+        let asked = Asked { options };
+        let mut screen = Screen::new(self.json, self.message.is_empty());
+        let mut talk = asked.open(&self, &mut screen).await?;
+        if self.message.is_empty() && std::io::stdin().is_terminal() {
+            let prompt = Prompt { command: &self, asked, language };
+            prompt.run(Some(talk), &data.join("chat-history.txt"), &mut screen).await?;
+            return Ok(ExitCode::SUCCESS);
         }
+        let came = if self.message.is_empty() {
+            self.lines(&mut talk, &mut screen).await
+        } else {
+            self.say(&mut talk, &self.message.join(" "), &mut screen).await
+        };
+        talk.close().await;
         Ok(if came? == Came::Done { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
 
     /// One message to its answer.
     async fn say(&self, talk: &mut Talk, text: &str, screen: &mut Screen) -> Result<Came> {
-        let principal = Principal { channel: "chat".into(), user_id: user(), group_id: String::new() };
-        let input = NewInput {
-            session: self.session.clone(),
-            principal,
-            source: "chat".into(),
-            text: text.to_owned(),
-            ..NewInput::default()
-        };
-        let mut refused = false;
-        let mut see = |event: &AgentEvent, screen: &mut Screen| {
-            if let AgentEvent::ToolEnded { result, .. } = event {
-                refused |= !result.success;
-            }
-            screen.show(event)
-        };
-        let answered = match talk {
-            Talk::Own(serving) => self.own(&serving.household.agent, input, |event| see(event, screen)).await?,
-            Talk::Joined(joined) => self.joined(joined, input, |event| see(event, screen)).await?,
-        };
-        let (session, turn) = (answered.session.clone(), answered.turn.clone());
-        screen.show(&AgentEvent::TurnEnded { session, turn, answered: Box::new(answered.clone()) })?;
-        let fine = answered.ended == "answered" && !refused && !serving::not_understood(&answered.reply);
-        Ok(if fine { Came::Done } else { Came::NotDone })
-    }
-
-    async fn own(
-        &self,
-        agent: &Agent,
-        input: NewInput,
-        mut see: impl FnMut(&AgentEvent) -> Result<()>,
-    ) -> Result<Answered> {
-        let mut events = agent.subscribe();
-        let id = agent.put(input).await?;
+        let principal = Principal { channel: CHANNEL.into(), user_id: user(), group_id: String::new() };
+        let input = NewInput { principal, source: CHANNEL.into(), text: text.to_owned(), ..NewInput::default() };
+        // Listened to from here on, so that none is lost between two events, and none from before counts.
+        let mut interrupts = interrupts()?;
+        let id = talk.put(input).await?;
+        // Another turn of this conversation may come first: a timer, or what a crash cut off.
+        let mut mine = None;
+        let mut calls = Calls::default();
         loop {
-            // Each branch may be dropped: an event is taken or not, and a Ctrl-C is asked for anew.
+            // Either may be dropped: an event is taken or not, and so is a Ctrl-C.
             let event = tokio::select! {
-                event = events.recv() => event,
-                _ = tokio::signal::ctrl_c() => {
-                    agent.stop(&self.session);
+                event = talk.next() => event?,
+                _ = interrupts.recv() => {
+                    talk.stop().await?;
                     continue;
                 }
             };
-            match event {
-                Ok(AgentEvent::TurnEnded { answered, .. }) if answered.inputs.contains(&id) => return Ok(*answered),
-                Ok(event) if event.session() == self.session => see(&event)?,
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => return Ok(agent.answer(id).await?),
-                Err(RecvError::Closed) => anyhow::bail!("the agent has ended"),
+            match &event {
+                AgentEvent::TurnStarted { turn, inputs, .. } if inputs.contains(&id) => mine = Some(turn.clone()),
+                AgentEvent::ToolEnded { turn, result, .. } if mine.as_ref() == Some(turn) => calls.note(result),
+                AgentEvent::TurnEnded { turn, answered, .. } if answered.inputs.contains(&id) => {
+                    screen.show(&event)?;
+                    talk.seen(turn).await;
+                    return Ok(calls.came(answered.ended == "answered" && !not_done(&answered.reply)));
+                }
+                AgentEvent::TurnEnded { turn, answered, .. } => {
+                    screen.between(answered)?;
+                    talk.seen(turn).await;
+                    continue;
+                }
+                _ => {}
             }
-        }
-    }
-
-    async fn joined(
-        &self,
-        joined: &mut Joined,
-        input: NewInput,
-        mut see: impl FnMut(&AgentEvent) -> Result<()>,
-    ) -> Result<Answered> {
-        joined.say(input).await?;
-        loop {
-            let heard = tokio::select! {
-                heard = joined.next() => heard?,
-                _ = tokio::signal::ctrl_c() => {
-                    joined.stop(&self.session).await?;
-                    continue;
-                }
-            };
-            match heard {
-                Heard::Event(event) => see(&event)?,
-                Heard::Answered(answered) => return Ok(answered),
+            if mine.as_deref() == Some(event.turn()) {
+                screen.show(&event)?;
             }
         }
     }
@@ -159,63 +127,34 @@ impl ChatCommand {
     async fn lines(&self, talk: &mut Talk, screen: &mut Screen) -> Result<Came> {
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         let mut came = Came::Done;
-        while let Some(line) = lines.next_line().await.context("standard input cannot be read")? {
-            if !line.trim().is_empty() && self.say(talk, &line, screen).await? == Came::NotDone {
-                came = Came::NotDone;
-            }
-        }
-        Ok(came)
-    }
-
-    async fn prompt(&self, talk: &mut Talk, language: Language, data: &Path, screen: &mut Screen) -> Result<()> {
-        let hint = say(
-            language,
-            "Say something; Ctrl-C ends an answer, Ctrl-D or /exit leaves, /help.",
-            "说点什么吧；Ctrl-C 停止回答，Ctrl-D 或 /exit 退出，/help 帮助。",
-        );
-        eprintln!("{hint}");
-        let mut editor = rustyline::DefaultEditor::new().context("this terminal cannot be read")?;
-        let history = data.join("chat-history.txt");
-        // The first time there is none.
-        let _none = editor.load_history(&history);
+        let mut interrupts = interrupts()?;
         loop {
-            let (back, line) = tokio::task::spawn_blocking(move || {
-                let line = editor.readline("> ");
-                (editor, line)
-            })
-            .await
-            .context("the terminal was lost")?;
-            editor = back;
-            let text = match line {
-                Ok(line) => line,
-                // At an empty prompt there is nothing to stop.
-                Err(rustyline::error::ReadlineError::Interrupted) => continue,
-                Err(rustyline::error::ReadlineError::Eof) => break,
-                Err(error) => return Err(error).context("this terminal cannot be read"),
-            };
-            match text.trim() {
-                "" => continue,
-                "/exit" | "/quit" | "exit" | "退出" => break,
-                "/help" | "help" | "帮助" => eprintln!("{}", help(language)),
-                _ => {
-                    let _kept = editor.add_history_entry(&text);
-                    let _kept = editor.append_history(&history);
-                    if let Err(error) = self.say(talk, &text, screen).await {
-                        eprintln!("menshen: {error:#}");
+            // Between two messages there is no turn to end: it ends the program.
+            let line = tokio::select! {
+                line = lines.next_line() => line.context("standard input cannot be read")?,
+                event = talk.next() => {
+                    if let AgentEvent::TurnEnded { turn, answered, .. } = event? {
+                        screen.between(&answered)?;
+                        talk.seen(&turn).await;
                     }
+                    continue;
                 }
+                _ = interrupts.recv() => return Ok(Came::NotDone),
+            };
+            let Some(line) = line else { return Ok(came) };
+            if !line.trim().is_empty() {
+                if self.say(talk, &line, screen).await? == Came::NotDone {
+                    came = Came::NotDone;
+                }
+                // Those that ended a turn are used up.
+                interrupts = self::interrupts()?;
             }
         }
-        Ok(())
     }
 }
 
-fn help(language: Language) -> &'static str {
-    say(
-        language,
-        "Speak as you would at home: \"good night\", \"turn on the kitchen lights\", \"undo\".\n/exit leaves; the conversation goes on next time (--session for another).",
-        "像在家里一样说话：“晚安”、“打开厨房的灯”、“撤销”。\n/exit 退出；下次会接着聊（--session 换一个会话）。",
-    )
+fn interrupts() -> Result<Signal> {
+    signal(SignalKind::interrupt()).context("Ctrl-C cannot be heard")
 }
 
 fn user() -> String {

@@ -29,9 +29,8 @@ impl ServeCommand {
         let english = format!("Serving the household in {folder}; `menshen chat` joins it. Ctrl-C ends.");
         let chinese = format!("正在为 {folder} 中的家服务；用 `menshen chat` 加入。Ctrl-C 结束。");
         eprintln!("{}", say(serving.language, &english, &chinese));
-        let agent = serving.household.agent.clone();
         let ended = tokio::select! {
-            ended = socket::serve(agent, &path) => ended,
+            ended = socket::serve(&serving.household, &path) => ended,
             ended = asked_to_end() => ended,
         };
         serving.close().await;

@@ -14,7 +14,8 @@ use kernel::ports::{Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
-use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
+use menshen::agent::{BuiltIn, Household, LocalClock, Meaning, Parts};
+use store::search::Embedder;
 use store::{Options as StoreOptions, Store, StoreError};
 
 use crate::config::{Config, Disposable, Options, data_folder};
@@ -55,15 +56,22 @@ impl Serving {
         let policy = SharedPolicy::new(config.policy.clone());
         let desk = Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), Arc::default());
         let models = models(&config, &desk)?;
+        let embedder = match &config.embeddings {
+            Some(embeddings) => Some(Arc::new(Meaning::new(embeddings)?) as Arc<dyn Embedder>),
+            None => None,
+        };
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
-        let household = Household::open(Parts {
+        let mut household = Household::open(Parts {
             desk,
             store,
             models,
+            embedder,
             persona,
             layers: layers(&config),
             hosts: config.hosts.clone(),
             house_addresses: config.settings.url.clone().into_iter().collect(),
+            foreign: config.foreign.servers(),
+            classes: config.foreign.classes(),
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;
@@ -89,7 +97,7 @@ pub fn in_use(error: &anyhow::Error) -> bool {
 }
 
 /// What the file says of settings that can also be set while the program runs.
-fn layers(config: &Config) -> Layers {
+pub fn layers(config: &Config) -> Layers {
     let budget = |(key, value): (&String, &toml::Value)| {
         let number = value.as_integer()?;
         Some(((CORE.to_owned(), format!("budgets.{key}")), number.into()))
@@ -116,9 +124,17 @@ fn models(config: &Config, desk: &Desk) -> Result<Option<menshen::agent::Models>
     for source in &configured {
         sources.push(Arc::new(Source::new(source)?));
     }
-    sources.push(Arc::new(BuiltIn::new(desk.clone(), false)));
-    let sources = Arc::new(Sources::new(sources, pace()));
-    Ok(Some((sources.clone(), sources)))
+    let all = Arc::new(Sources::new(Vec::new(), pace()));
+    // Weak, or the sources would own themselves.
+    let (weak, first) = (Arc::downgrade(&all), configured.first().map(|source| source.name.clone()));
+    let failing = move || {
+        let status = weak.upgrade()?.status();
+        let named = status.iter().find(|status| first.as_ref() == Some(&status.name) && status.last_error.is_some());
+        named.or_else(|| status.iter().find(|status| status.last_error.is_some()))?.last_error.clone()
+    };
+    sources.push(Arc::new(BuiltIn::behind(desk.clone(), Arc::new(failing))));
+    all.replace(sources);
+    Ok(Some((all.clone(), all)))
 }
 
 fn pace() -> Pace {
@@ -127,11 +143,4 @@ fn pace() -> Pace {
     // Enough chance to spread households over half a second.
     let chance = || (RandomState::new().hash_one(0) >> 11) as f64 / (1_u64 << 53) as f64;
     Pace { now_ms, chance: Arc::new(chance) }
-}
-
-/// The built-in source says so in these words.
-pub fn not_understood(reply: &str) -> bool {
-    ["Not understood; nothing was done", "没有听懂，没有执行任何操作", "Several things fit", "有多个符合"]
-        .iter()
-        .any(|start| reply.starts_with(start))
 }

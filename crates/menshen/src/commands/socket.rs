@@ -5,21 +5,28 @@
 //! household's folder, which only its owner may enter; a client that reads slowly loses events, never
 //! anybody's turn.
 
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use kernel::agent::{Agent, AgentEvent};
-use kernel::ports::{Answered, NewInput};
+use kernel::ports::{NewInput, Outbox, Outgoing};
+use kernel::settings::Settings;
+use menshen::agent::Household;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+
+use super::config::{self, Ask};
+use super::listening::Listener;
 
 /// Limit: clients of the local socket at once; a further one is told so.
 pub const CLIENTS_MAX: usize = 32;
@@ -33,27 +40,35 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Request {
-    /// A message; its events and its answer follow.
+    /// The first of all: this conversation is followed from now on.
+    Join(String),
+    /// A message for it.
     Say(NewInput),
-    /// End the turn of this session.
-    Stop(String),
+    /// End the turn that runs in it.
+    Stop,
+    /// The only one: look at the settings, or change one.
+    Settings(Ask),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reply {
+    /// Joined; replies that nobody has seen yet.
+    Joined(Vec<Outgoing>),
     Accepted(i64),
     Event(AgentEvent),
-    Answered(Answered),
+    Settings(Vec<Value>),
     Error(String),
 }
+
+type Reading = Lines<BufReader<tokio::io::Take<OwnedReadHalf>>>;
 
 pub fn path_in(data: &Path) -> PathBuf {
     data.join("menshen.sock")
 }
 
 /// Answers clients until it is dropped.
-pub async fn serve(agent: Agent, path: &Path) -> Result<()> {
+pub async fn serve(household: &Household, path: &Path) -> Result<()> {
     // The store's lock says that nobody else serves here: what lies there is left over.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -72,65 +87,82 @@ pub async fn serve(agent: Agent, path: &Path) -> Result<()> {
             let _told = write(&mut stream.into_split().1, &Reply::Error("too many clients; close one".into())).await;
             continue;
         }
-        let agent = agent.clone();
+        let (agent, outbox) = (household.agent.clone(), household.store.outbox());
+        let settings = household.settings.clone();
         clients.spawn(async move {
-            if let Err(error) = client(agent, stream).await {
+            if let Err(error) = client(agent, outbox, settings, stream).await {
                 tracing::debug!("a client of the local socket left: {error:#}");
             }
         });
     }
 }
 
-async fn client(agent: Agent, stream: UnixStream) -> Result<()> {
+/// One client to its end. Who leaves in the middle has its turn finished all the same: it was accepted.
+async fn client(agent: Agent, outbox: Arc<dyn Outbox>, settings: Settings, stream: UnixStream) -> Result<()> {
     let (reading, mut writing) = stream.into_split();
     let mut lines = lines(reading);
-    while let Some(line) = lines.next_line().await? {
-        match serde_json::from_str(&line) {
-            Ok(Request::Say(input)) => said(&agent, input, &mut lines, &mut writing).await?,
-            Ok(Request::Stop(session)) => drop(agent.stop(&session)),
-            Err(error) => write(&mut writing, &Reply::Error(format!("not a request: {error}"))).await?,
+    let session = match request(&mut lines).await? {
+        Some(Request::Join(session)) => session,
+        Some(Request::Settings(ask)) => {
+            let rows = config::answer(&settings, ask).await;
+            let reply = rows.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Settings);
+            return write(&mut writing, &reply).await;
+        }
+        _ => return write(&mut writing, &Reply::Error("join a conversation first".into())).await,
+    };
+    let mut listener = Listener::new(agent, outbox, &session);
+    let unseen = listener.unseen().await?;
+    let turns: Vec<String> = unseen.iter().map(|reply| reply.turn.clone()).collect();
+    write(&mut writing, &Reply::Joined(unseen)).await?;
+    for turn in turns {
+        listener.seen(&turn).await;
+    }
+    loop {
+        // A line that was begun stays with the reader when its branch is dropped, an event with the listener.
+        tokio::select! {
+            event = listener.next() => {
+                let Some(event) = event else { bail!("the agent has ended") };
+                let ended = matches!(event, AgentEvent::TurnEnded { .. }).then(|| turn_of(&event));
+                write(&mut writing, &Reply::Event(event)).await?;
+                if let Some(turn) = ended {
+                    listener.seen(&turn).await;
+                }
+            }
+            asked = request(&mut lines) => match asked? {
+                None => return Ok(()),
+                Some(Request::Say(input)) => {
+                    let reply = match listener.put(input).await {
+                        Ok(id) => Reply::Accepted(id),
+                        Err(failure) => Reply::Error(failure.message),
+                    };
+                    write(&mut writing, &reply).await?;
+                    // Sent again after it was answered: no event tells of that any more.
+                    if let Reply::Accepted(id) = reply
+                        && let Some(event) = listener.answered(id).await?
+                    {
+                        let turn = turn_of(&event);
+                        write(&mut writing, &Reply::Event(event)).await?;
+                        listener.seen(&turn).await;
+                    }
+                }
+                Some(Request::Stop) => listener.stop(),
+                Some(Request::Join(_) | Request::Settings(_)) => write(&mut writing, &Reply::Error("one conversation a client".into())).await?,
+            },
         }
     }
-    Ok(())
 }
 
-/// One message to its answer; a stop may come in between.
-async fn said(
-    agent: &Agent,
-    input: NewInput,
-    lines: &mut Lines<BufReader<tokio::io::Take<OwnedReadHalf>>>,
-    writing: &mut OwnedWriteHalf,
-) -> Result<()> {
-    let session = if input.session.is_empty() { "main".to_owned() } else { input.session.clone() };
-    let mut events = agent.subscribe();
-    let id = match agent.put(input).await {
-        Ok(id) => id,
-        Err(failure) => return write(writing, &Reply::Error(failure.message)).await,
-    };
-    write(writing, &Reply::Accepted(id)).await?;
-    loop {
-        // A line that was begun stays with the reader when its branch is dropped.
-        tokio::select! {
-            event = events.recv() => match event {
-                Ok(AgentEvent::TurnEnded { answered, .. }) if answered.inputs.contains(&id) => {
-                    return write(writing, &Reply::Answered(*answered)).await;
-                }
-                Ok(event) if event.session() == session => write(writing, &Reply::Event(event)).await?,
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => {
-                    let answered = agent.answer(id).await?;
-                    return write(writing, &Reply::Answered(answered)).await;
-                }
-                Err(RecvError::Closed) => bail!("the agent has ended"),
-            },
-            line = lines.next_line() => match line?.as_deref().map(serde_json::from_str) {
-                // Who leaves in the middle has its turn finished all the same: it was accepted.
-                None => bail!("the client left"),
-                Some(Ok(Request::Stop(session))) => drop(agent.stop(&session)),
-                Some(_) => write(writing, &Reply::Error("one message at a time".into())).await?,
-            },
-        }
+fn turn_of(event: &AgentEvent) -> String {
+    match event {
+        AgentEvent::TurnEnded { turn, .. } => turn.clone(),
+        _ => String::new(),
     }
+}
+
+/// The next request; None when the client has left. May be dropped: a line that was begun is kept.
+async fn request(lines: &mut Reading) -> Result<Option<Request>> {
+    let Some(line) = lines.next_line().await? else { return Ok(None) };
+    serde_json::from_str(&line).context("not a request; are both programs of one version?").map(Some)
 }
 
 async fn write<T: Serialize>(writing: &mut OwnedWriteHalf, value: &T) -> Result<()> {
@@ -147,44 +179,81 @@ fn lines<R: AsyncRead + Unpin>(reading: R) -> Lines<BufReader<tokio::io::Take<R>
 
 /// A running `menshen serve`, joined.
 pub struct Joined {
-    lines: Lines<BufReader<tokio::io::Take<OwnedReadHalf>>>,
+    lines: Reading,
     writing: OwnedWriteHalf,
-}
-
-/// What comes from a joined agent.
-pub enum Heard {
-    Event(AgentEvent),
-    Answered(Answered),
+    /// Events that came while something else was waited for.
+    early: VecDeque<AgentEvent>,
 }
 
 impl Joined {
-    pub async fn connect(path: &Path) -> Result<Self> {
+    /// With the replies that nobody has seen yet.
+    pub async fn connect(path: &Path, session: &str) -> Result<(Self, Vec<Outgoing>)> {
+        let mut joined = Self::open(path).await?;
+        write(&mut joined.writing, &Request::Join(session.to_owned())).await?;
+        match timeout(CONNECT_MAX, joined.reply()).await.context("it does not answer")?? {
+            Reply::Joined(unseen) => Ok((joined, unseen)),
+            Reply::Error(message) => bail!("{message}"),
+            _ => bail!("`menshen serve` speaks another version: start it again"),
+        }
+    }
+
+    /// The settings of a running agent, looked at or changed.
+    pub async fn settings(path: &Path, ask: Ask) -> Result<Vec<Value>> {
+        let mut joined = Self::open(path).await?;
+        write(&mut joined.writing, &Request::Settings(ask)).await?;
+        match timeout(CONNECT_MAX, joined.reply()).await.context("it does not answer")?? {
+            Reply::Settings(rows) => Ok(rows),
+            Reply::Error(message) => bail!("{message}"),
+            _ => bail!("`menshen serve` speaks another version: start it again"),
+        }
+    }
+
+    async fn open(path: &Path) -> Result<Self> {
         let connected = timeout(CONNECT_MAX, UnixStream::connect(path)).await;
         let stream = connected.context("it does not answer")?.with_context(|| {
             format!("another process has this household's folder, and does not answer at {}", path.display())
         })?;
         let (reading, writing) = stream.into_split();
-        Ok(Self { lines: lines(reading), writing })
+        Ok(Self { lines: lines(reading), writing, early: VecDeque::new() })
     }
 
-    pub async fn say(&mut self, input: NewInput) -> Result<()> {
-        write(&mut self.writing, &Request::Say(input)).await
-    }
-
-    pub async fn stop(&mut self, session: &str) -> Result<()> {
-        write(&mut self.writing, &Request::Stop(session.to_owned())).await
-    }
-
-    /// The next event of the message that was said. May be dropped: a line that was begun is kept.
-    pub async fn next(&mut self) -> Result<Heard> {
+    /// Accepted when this returns its id.
+    pub async fn put(&mut self, input: NewInput) -> Result<i64> {
+        write(&mut self.writing, &Request::Say(input)).await.map_err(|_| gone())?;
         loop {
-            let line = self.lines.next_line().await?.ok_or_else(|| anyhow!("`menshen serve` has ended"))?;
-            match serde_json::from_str(&line)? {
-                Reply::Accepted(_) => {}
-                Reply::Event(event) => return Ok(Heard::Event(event)),
-                Reply::Answered(answered) => return Ok(Heard::Answered(answered)),
+            match self.reply().await? {
+                Reply::Accepted(id) => return Ok(id),
+                Reply::Event(event) => self.early.push_back(event),
                 Reply::Error(message) => bail!("{message}"),
+                Reply::Joined(_) | Reply::Settings(_) => {}
             }
         }
     }
+
+    pub async fn stop(&mut self) -> Result<()> {
+        write(&mut self.writing, &Request::Stop).await
+    }
+
+    /// The next event. May be dropped: a line that was begun is kept.
+    pub async fn next(&mut self) -> Result<AgentEvent> {
+        loop {
+            if let Some(event) = self.early.pop_front() {
+                return Ok(event);
+            }
+            match self.reply().await? {
+                Reply::Event(event) => return Ok(event),
+                Reply::Error(message) => bail!("{message}"),
+                Reply::Accepted(_) | Reply::Joined(_) | Reply::Settings(_) => {}
+            }
+        }
+    }
+
+    async fn reply(&mut self) -> Result<Reply> {
+        let line = self.lines.next_line().await.ok().flatten().ok_or_else(gone)?;
+        serde_json::from_str(&line).context("`menshen serve` speaks another version: start it again")
+    }
+}
+
+fn gone() -> anyhow::Error {
+    anyhow!("`menshen serve` has ended; what it had accepted is answered when it runs again")
 }

@@ -60,6 +60,11 @@ impl Events {
         Self { task: subscribe(house, "call_service", keep).await, seen }
     }
 
+    /// What was called, oldest first.
+    pub fn all(&self) -> Vec<Value> {
+        self.seen.lock().unwrap().iter().map(|(_, data)| data.clone()).collect()
+    }
+
     /// When this service was called on this entity, each time.
     pub fn of(&self, service: &str, entity: &str) -> Vec<Instant> {
         let names = |data: &Value| match &data["service_data"]["entity_id"] {

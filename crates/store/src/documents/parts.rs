@@ -4,13 +4,13 @@
 /// About so many characters make a part.
 const PART_CHARS: usize = 1_200;
 /// Limit: what follows so many parts of one text is kept, but not searched.
-pub(crate) const PARTS_MAX: usize = 2_000;
+pub(crate) const DOCUMENT_PARTS_MAX: usize = 2_000;
 
 /// Cuts at empty lines, else at lines, else after a sentence, else anywhere.
 pub fn parts(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while !rest.is_empty() && parts.len() < PARTS_MAX {
+    while !rest.is_empty() && parts.len() < DOCUMENT_PARTS_MAX {
         let (part, after) = rest.split_at(end_of_part(rest));
         parts.push(part);
         rest = after;

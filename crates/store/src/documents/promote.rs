@@ -11,7 +11,7 @@ use crate::StoreError;
 use crate::search::{Dictionary, Text};
 
 /// Limit: documents that were not touched for three days give their facts to the graph.
-pub(super) const UNTOUCHED_MS: i64 = 3 * 24 * 60 * 60 * 1000;
+pub(super) const DOCUMENT_UNTOUCHED_MS: i64 = 3 * 24 * 60 * 60 * 1000;
 /// Facts of one document at most; what comes after is found in the document only.
 const FACTS_MAX: usize = 40;
 /// A longer sentence is no plain statement.

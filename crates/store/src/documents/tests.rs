@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use kernel::ports::{Clock, Documents, Fact, FailureKind, GraphMemory, RecallQuery};
 use sdk::{Doc, Triple};
 
-use super::promote::UNTOUCHED_MS;
+use super::promote::DOCUMENT_UNTOUCHED_MS;
 use crate::search::test_dictionary;
 use crate::{Access, Database, DocumentMemory, Graph};
 
@@ -97,7 +97,7 @@ async fn inserting_under_a_known_id_replaces_and_removing_can_be_undone() {
 #[tokio::test]
 async fn empty_and_endless_documents_are_refused() {
     let world = world();
-    let long = "x".repeat(super::CONTENT_CHARS_MAX + 1);
+    let long = "x".repeat(super::DOCUMENT_KEPT_CHARS_MAX + 1);
     for wrong in [doc("", " ", ""), doc("", "long", &long), doc("", &"t".repeat(500), "x")] {
         assert_eq!(world.documents.insert(wrong).await.unwrap_err().kind, FailureKind::Invalid);
     }
@@ -113,12 +113,12 @@ async fn documents_nobody_touches_give_their_facts_to_the_graph_in_small_steps()
         world.documents.insert(doc(&format!("note-{number}"), &format!("Note {number}"), &text)).await.unwrap();
     }
     let promote = async |now_ms| world.documents.promote_some(&world.graph, now_ms, 2).await.unwrap();
-    assert_eq!(promote(UNTOUCHED_MS - 1).await, 0, "too early");
+    assert_eq!(promote(DOCUMENT_UNTOUCHED_MS - 1).await, 0, "too early");
     // Who is asked for is not old.
-    world.clock.0.store(UNTOUCHED_MS, Ordering::Relaxed);
+    world.clock.0.store(DOCUMENT_UNTOUCHED_MS, Ordering::Relaxed);
     assert_eq!(world.titles("code of shed 2").await, ["Note 2"]);
-    assert_eq!(promote(UNTOUCHED_MS + 1).await, 2);
-    assert_eq!(promote(UNTOUCHED_MS + 1).await, 0, "each once");
+    assert_eq!(promote(DOCUMENT_UNTOUCHED_MS + 1).await, 2);
+    assert_eq!(promote(DOCUMENT_UNTOUCHED_MS + 1).await, 0, "each once");
     let ask = async |words: &str| {
         let query = RecallQuery { words: vec![words.into()], ..RecallQuery::default() };
         world.graph.recall(query).await.unwrap().facts

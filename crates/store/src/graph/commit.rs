@@ -11,16 +11,16 @@ use crate::StoreError;
 use crate::search::{Corpus, Dictionary, spell_name};
 
 /// Limit: a longer name of a thing or a relation is refused; the sentence has room for more.
-const NAME_CHARS_MAX: usize = 200;
+const FACT_NAME_CHARS_MAX: usize = 200;
 /// Limit: more of the sentence a fact was told in is not kept.
-const TEXT_CHARS_MAX: usize = 4_000;
+const FACT_TEXT_CHARS_MAX: usize = 4_000;
 /// Limit: more facts in one commit are refused.
-const FACTS_MAX: usize = 1_000;
+const FACTS_LEARNED_MAX: usize = 1_000;
 
 pub(super) fn check(facts: &[Fact]) -> Result<(), Failure> {
-    if facts.len() > FACTS_MAX {
+    if facts.len() > FACTS_LEARNED_MAX {
         return Err(Failure::invalid(format!(
-            "{} facts at once are too many: commit {FACTS_MAX} at most",
+            "{} facts at once are too many: commit {FACTS_LEARNED_MAX} at most",
             facts.len()
         )));
     }
@@ -30,9 +30,9 @@ pub(super) fn check(facts: &[Fact]) -> Result<(), Failure> {
             if key(name).is_empty() {
                 return Err(Failure::invalid(format!("a fact needs a {what}: name who or what it is about")));
             }
-            if name.chars().count() > NAME_CHARS_MAX {
+            if name.chars().count() > FACT_NAME_CHARS_MAX {
                 let long = format!(
-                    "the {what} is longer than {NAME_CHARS_MAX} characters: name it shortly, the sentence goes to `text`"
+                    "the {what} is longer than {FACT_NAME_CHARS_MAX} characters: name it shortly, the sentence goes to `text`"
                 );
                 return Err(Failure::invalid(long));
             }
@@ -49,7 +49,7 @@ pub(super) fn commit(connection: &Connection, dictionary: &Dictionary, facts: &[
 fn learn(connection: &Connection, dictionary: &Dictionary, fact: &Fact) -> Result<i64, StoreError> {
     let source = mention(connection, &fact.triple.subject)?;
     let target = mention(connection, &fact.triple.object)?;
-    let relation = clean(&fact.triple.relation, NAME_CHARS_MAX);
+    let relation = clean(&fact.triple.relation, FACT_NAME_CHARS_MAX);
     let relation_key = key(&relation);
     let single = fact.single || concepts().is_single([relation_key.as_str()]);
     let mut select = connection.prepare_cached(
@@ -57,7 +57,7 @@ fn learn(connection: &Connection, dictionary: &Dictionary, fact: &Fact) -> Resul
     )?;
     let known: Option<(i64, bool)> =
         select.query_row(params![source, relation_key, target], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let text = clean(&fact.text, TEXT_CHARS_MAX);
+    let text = clean(&fact.text, FACT_TEXT_CHARS_MAX);
     let id = match known {
         Some((id, false)) => {
             // What is known in words keeps them; what was bare gets them.
@@ -116,7 +116,7 @@ fn mention(connection: &Connection, name: &str) -> Result<i64, StoreError> {
         "INSERT INTO memory_entities (name, key, kind, mentions) VALUES (?1, ?2, 'Concept', 1)
          ON CONFLICT (key) DO UPDATE SET mentions = mentions + 1 RETURNING id",
     )?;
-    let name = clean(name, NAME_CHARS_MAX);
+    let name = clean(name, FACT_NAME_CHARS_MAX);
     let compared = key(&name);
     if compared.chars().count() == 1 {
         spell_name(connection, &compared)?;

@@ -15,7 +15,7 @@ use crate::search::{Corpus, Dictionary, Found, Strictness};
 /// Facts given back where nobody says how many.
 const COUNT: usize = 20;
 /// Limit: more facts are not given back at once.
-const COUNT_MAX: usize = 200;
+const FACTS_RECALLED_MAX: usize = 200;
 /// From so many of the best facts on is gone further.
 const STARTS_MAX: usize = 4;
 /// What no longer holds is worth so much.
@@ -36,7 +36,7 @@ impl Graph {
 
 fn recall(connection: &Connection, dictionary: &Dictionary, query: &RecallQuery) -> Result<Recall, StoreError> {
     let span = Span { from_ms: query.from_ms, to_ms: query.to_ms };
-    let most = if query.count_max == 0 { COUNT } else { query.count_max.min(COUNT_MAX) };
+    let most = if query.count_max == 0 { COUNT } else { query.count_max.min(FACTS_RECALLED_MAX) };
     let words: Vec<&str> = query.words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
     if words.is_empty() {
         return newest(connection, span, most);

@@ -1,5 +1,5 @@
 //! From what answers to what is near it. Start at [`walk`]. Invariant: a step looks at no more than
-//! [`FRONTIER_MAX`] things and, of each, at its newest [`EDGES_MAX`] facts in either direction.
+//! [`RECALL_FRONTIER_MAX`] things and, of each, at its newest [`RECALL_EDGES_MAX`] facts in either direction.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use super::rows::Span;
 use crate::StoreError;
 
 /// Limit: recall follows so many things at each step, those that were reached best first.
-const FRONTIER_MAX: usize = 24;
+const RECALL_FRONTIER_MAX: usize = 24;
 /// Limit: and so many facts of each, the newest, in either direction.
-const EDGES_MAX: i64 = 12;
+const RECALL_EDGES_MAX: i64 = 12;
 /// Limit: more steps than these lead nowhere that a question meant.
-const DEPTH_MAX: u32 = 4;
+const RECALL_DEPTH_MAX: u32 = 4;
 /// What is one step further counts for so much.
 const STEP: f64 = 0.5;
 
@@ -34,8 +34,8 @@ pub(super) fn walk(
     let mut seen_entities: HashSet<i64> = start.iter().map(|&(id, _)| id).collect();
     let mut seen_facts = HashSet::new();
     let mut passed = Vec::new();
-    let mut frontier: Vec<(i64, f64)> = start.iter().copied().take(FRONTIER_MAX).collect();
-    for _ in 0..depth.min(DEPTH_MAX) {
+    let mut frontier: Vec<(i64, f64)> = start.iter().copied().take(RECALL_FRONTIER_MAX).collect();
+    for _ in 0..depth.min(RECALL_DEPTH_MAX) {
         let mut next = Vec::new();
         for &(entity, score) in &frontier {
             let score = score * STEP;
@@ -48,7 +48,7 @@ pub(super) fn walk(
                 }
             }
         }
-        next.truncate(FRONTIER_MAX);
+        next.truncate(RECALL_FRONTIER_MAX);
         frontier = next;
     }
     Ok(passed)
@@ -62,7 +62,8 @@ fn edges(connection: &Connection, entity: i64) -> Result<Vec<(i64, i64, i64)>, S
         "SELECT id, source, told_at_ms FROM memory_facts WHERE target = ?1 AND forgotten IS NULL ORDER BY told_at_ms DESC LIMIT ?2",
     ] {
         let mut select = connection.prepare_cached(sql)?;
-        let rows = select.query_map(params![entity, EDGES_MAX], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let rows =
+            select.query_map(params![entity, RECALL_EDGES_MAX], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for edge in rows {
             found.push(edge?);
         }

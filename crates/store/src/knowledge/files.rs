@@ -12,11 +12,11 @@ use super::chunks::{Chunk, markdown, plain};
 use super::pdf;
 
 /// Limit: a longer Markdown or text file is not searched; `list` shows it all the same.
-const TEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+const KNOWLEDGE_FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Limit: more files of the folder are not looked at.
-const FILES_MAX: usize = 10_000;
+const KNOWLEDGE_FILES_MAX: usize = 10_000;
 /// Limit: folders inside folders deeper than this are not looked at.
-const DEPTH_MAX: usize = 8;
+const KNOWLEDGE_DEPTH_MAX: usize = 8;
 const NAME_CHARS_MAX: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +102,11 @@ pub(super) fn walk(root: &Path) -> Vec<Seen> {
             let name = entry.file_name().to_string_lossy().into_owned();
             // `file_type` is that of the link itself, so links are neither files nor folders here.
             let Ok(kind) = entry.file_type() else { continue };
-            if name.starts_with('.') || found.len() >= FILES_MAX {
+            if name.starts_with('.') || found.len() >= KNOWLEDGE_FILES_MAX {
                 continue;
             }
             let name = format!("{inside}{name}");
-            if kind.is_dir() && depth < DEPTH_MAX {
+            if kind.is_dir() && depth < KNOWLEDGE_DEPTH_MAX {
                 folders.push((entry.path(), format!("{name}/"), depth + 1));
             } else if kind.is_file() {
                 found.extend(seen(&entry.path(), name));
@@ -130,7 +130,7 @@ fn seen(path: &Path, name: String) -> Option<Seen> {
 
 /// The parts of a file, or why there are none.
 pub(super) fn parts(path: &Path, kind: Kind, pdf: &pdf::Reader) -> Result<Vec<Chunk>, String> {
-    let limit = if kind == Kind::Pdf { pdf::BYTES_MAX } else { TEXT_BYTES_MAX };
+    let limit = if kind == Kind::Pdf { pdf::PDF_BYTES_MAX } else { KNOWLEDGE_FILE_BYTES_MAX };
     let bytes = read(path, limit)?;
     match kind {
         Kind::Pdf => pdf.pages(bytes),

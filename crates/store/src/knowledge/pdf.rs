@@ -13,11 +13,11 @@ use std::time::Duration;
 use super::chunks::Chunk;
 
 /// Limit: a larger PDF is not searched.
-pub(super) const BYTES_MAX: u64 = 32 * 1024 * 1024;
+pub(super) const PDF_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Limit: a PDF that takes longer is given up and not searched.
-const TIME_MAX: Duration = Duration::from_secs(30);
+const PDF_TIME_MAX: Duration = Duration::from_secs(30);
 /// Limit: further pages are not searched.
-const PAGES_MAX: usize = 2_000;
+const PDF_PAGES_MAX: usize = 2_000;
 const PAGE_CHARS_MAX: usize = 20_000;
 /// Files nest their parts deeply.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
@@ -49,10 +49,10 @@ impl Reader {
             self.busy.store(false, Ordering::Release);
             return Err(format!("no thread could be started for it: {error}"));
         }
-        let pages = done.recv_timeout(TIME_MAX).unwrap_or_else(|_| Err("reading it took too long".into()))?;
+        let pages = done.recv_timeout(PDF_TIME_MAX).unwrap_or_else(|_| Err("reading it took too long".into()))?;
         let chunks: Vec<Chunk> = pages
             .into_iter()
-            .take(PAGES_MAX)
+            .take(PDF_PAGES_MAX)
             .enumerate()
             .filter(|(_, page)| !page.trim().is_empty())
             .map(|(number, page)| Chunk {

@@ -1,5 +1,5 @@
 //! Keeping the index current. Start at [`KnowledgeFolder::watch`]. Invariant: many changes at once are one
-//! rescan; what the system does not tell of is found within [`ANYWAY`].
+//! rescan; what the system does not tell of is found within [`KNOWLEDGE_RESCAN`].
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const QUIET: Duration = Duration::from_millis(400);
 /// A folder that is written to without end is read this often.
 const UNREST_MAX: Duration = Duration::from_secs(10);
 /// Limit: a change that the system does not tell of (a network drive) is found after this time.
-const ANYWAY: Duration = Duration::from_secs(600);
+const KNOWLEDGE_RESCAN: Duration = Duration::from_secs(600);
 
 /// Watches until it is dropped.
 pub struct Watch {
@@ -56,10 +56,10 @@ async fn keep_current(folder: KnowledgeFolder, mut changes: mpsc::Receiver<()>) 
         if let Err(error) = folder.rescan().await {
             tracing::warn!(%error, "the knowledge folder could not be read; it is tried again");
         }
-        match timeout(ANYWAY, changes.recv()).await {
+        match timeout(KNOWLEDGE_RESCAN, changes.recv()).await {
             Ok(Some(())) => settle(&mut changes).await,
             // Without a watcher nobody sends: wait, rather than ask again at once.
-            Ok(None) => sleep(ANYWAY).await,
+            Ok(None) => sleep(KNOWLEDGE_RESCAN).await,
             Err(_) => {}
         }
     }

@@ -340,7 +340,7 @@ impl Surroundings for Here {
 pub struct Undone(pub Mutex<Vec<Value>>);
 
 impl Undo for Undone {
-    fn undo(&self, changes: Value) -> BoxFuture<'_, Value> {
+    fn undo<'a>(&'a self, changes: Value, _: &'a str) -> BoxFuture<'a, Value> {
         self.0.lock().unwrap().push(changes);
         Box::pin(std::future::ready(json!({ "ok": true, "undone": true })))
     }
@@ -356,9 +356,14 @@ pub struct World {
 impl World {
     /// Over what another world left behind, with an agent that has not run yet.
     pub fn over(memory: Memory, says: &[Say]) -> Self {
+        Self::with(memory, says, |_| {})
+    }
+
+    /// The same with some ports of the caller's own.
+    pub fn with(memory: Memory, says: &[Say], change: impl FnOnce(&mut Ports)) -> Self {
         let script = Arc::new(Script { says: Mutex::new(says.iter().cloned().collect()), ..Script::default() });
         let undone = Arc::new(Undone::default());
-        let ports = Ports {
+        let mut ports = Ports {
             source: Arc::new(Model(script.clone())),
             llm: Arc::new(Model(script.clone())),
             inbox: Arc::new(memory.clone()),
@@ -371,6 +376,7 @@ impl World {
             undo: undone.clone(),
             rescheduled: Arc::default(),
         };
+        change(&mut ports);
         let agent = Agent::new(ports, Limits::default()).unwrap();
         Self { agent, script, memory, undone }
     }

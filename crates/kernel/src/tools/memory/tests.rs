@@ -93,7 +93,8 @@ async fn a_hard_purge_is_a_rehearsal_until_asked_for_twice() {
     let refused = call(&tools, "memory_purge", sure.clone(), &tainted).await.unwrap_err();
     assert_eq!(refused.kind, FailureKind::Forbidden);
     assert_eq!(graph.facts.lock().unwrap().len(), 2);
-    let done = call(&tools, "memory_purge", sure, &scope()).await.unwrap();
+    let named = ToolScope { said: "forget ANNA for good".into(), ..tainted };
+    let done = call(&tools, "memory_purge", sure, &named).await.unwrap();
     assert_eq!(done["forgotten"], json!(2));
     assert!(graph.facts.lock().unwrap().is_empty());
 }

@@ -1,11 +1,13 @@
 //! What is shown of a turn. Start at [`Screen::show`]. Invariant: the answer stands on standard output
-//! once, whole; colour only on a terminal, never needed to understand.
+//! once, whole; what nobody asked for just now is apart from it; colour only on a terminal, never needed to
+//! understand.
 
 use std::io::{IsTerminal, Write};
 
 use anyhow::{Context, Result};
 use decide::text::clean;
 use kernel::agent::AgentEvent;
+use kernel::ports::{Answered, Outgoing};
 use serde_json::Value;
 
 /// Letters of a tool's arguments or result on one line.
@@ -17,14 +19,16 @@ pub struct Screen {
     /// Text of the answer as it came so far, on a terminal.
     live: bool,
     shown: String,
+    /// A conversation rather than one question: other answers of it stand among them.
+    talks: bool,
 }
 
 impl Screen {
-    pub fn new(json: bool) -> Self {
+    pub fn new(json: bool, talks: bool) -> Self {
         let live = std::io::stdout().is_terminal();
         let colour =
             std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { json, colour, live, shown: String::new() }
+        Self { json, colour, live, shown: String::new(), talks }
     }
 
     pub fn show(&mut self, event: &AgentEvent) -> Result<()> {
@@ -57,6 +61,31 @@ impl Screen {
         }
     }
 
+    /// The answer of another turn that came before this one's.
+    pub fn between(&self, answered: &Answered) -> Result<()> {
+        if self.talks { put(&self.by_itself(answered)?) } else { self.aside(&clean_lines(&answered.reply)) }
+    }
+
+    /// A reply that nobody has seen, from before.
+    pub fn missed(&self, reply: &Outgoing) -> Result<()> {
+        let text = clean_lines(&reply.reply);
+        match (self.json, self.talks) {
+            (true, true) => put(&format!("{}\n", serde_json::json!({ "type": "missed", "reply": reply }))),
+            (false, true) => put(&format!("{text}\n")),
+            _ => self.aside(&text),
+        }
+    }
+
+    /// What nobody asked for just now, as lines of its own.
+    pub fn by_itself(&self, answered: &Answered) -> Result<String> {
+        if self.json {
+            let (session, turn) = (answered.session.clone(), answered.turn.clone());
+            let event = AgentEvent::TurnEnded { session, turn, answered: Box::new(answered.clone()) };
+            return Ok(format!("{}\n", serde_json::to_string(&event)?));
+        }
+        Ok(format!("{}\n", clean_lines(&answered.reply)))
+    }
+
     /// What was not shown as it came; corrections and accounts of our own come at the end.
     fn ended(&mut self, reply: &str) -> Result<()> {
         let reply = clean_lines(reply);
@@ -85,6 +114,11 @@ impl Screen {
 /// The part of a result that a person wants to see.
 fn in_short(result: &Value) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).map(str::to_owned);
+    if result.get("ran") == Some(&Value::Bool(true))
+        && let Some(name) = result.pointer("/match/name").and_then(Value::as_str)
+    {
+        return name.to_owned();
+    }
     let outcomes = result.get("outcomes").and_then(Value::as_array).map(|outcomes| {
         let one = |outcome: &Value| {
             format!(
