@@ -1,9 +1,10 @@
 //! One candidate against one question. Start at [`fit`]. Invariant: a number or a code is only ever met
 //! by itself.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::shapes::shapes;
+use super::shapes::{SHAPES, shapes};
 use super::{ANSWER, Cut, FORM, Need, concepts, says_nothing};
 use crate::text::is_unspaced;
 
@@ -17,7 +18,8 @@ pub struct Told {
     all: Side,
     /// Comparable text.
     plain: String,
-    shapes: Vec<&'static str>,
+    /// Looked for only where a question could be answered by them.
+    shapes: OnceCell<Vec<&'static str>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -157,8 +159,7 @@ impl Side {
 impl Told {
     pub fn new(head: &[Cut], tail: &[Cut], body: &[Cut], plain: String) -> Self {
         let all = Side::new(head.iter().chain(tail).chain(body));
-        let shapes = shapes(&plain);
-        Self { head: Side::new(head.iter()), tail: Side::new(tail.iter()), all, plain, shapes }
+        Self { head: Side::new(head.iter()), tail: Side::new(tail.iter()), all, plain, shapes: OnceCell::new() }
     }
 
     /// How well this one need is met, 0 to 1.
@@ -173,13 +174,10 @@ impl Told {
         }
         let table = concepts();
         let mut names = need.concepts.iter().filter_map(|it| table.group(*it)).map(|group| group.name);
-        let by_shape = !need.exact && names.clone().any(|name| self.shapes.contains(&name));
+        let has = |shape: &str| self.shapes.get_or_init(|| shapes(&self.plain)).contains(&shape);
+        let by_shape = !need.exact && names.clone().any(|name| SHAPES.contains(&name) && has(name));
         // House number 18 is nobody's telephone.
-        let by_words = if names.any(|name| name == "phone") && !self.shapes.contains(&"number") {
-            0.0
-        } else {
-            self.all.meets(need)
-        };
+        let by_words = if names.any(|name| name == "phone") && !has("number") { 0.0 } else { self.all.meets(need) };
         by_words.max(if by_shape { SHAPE } else { 0.0 })
     }
 }
@@ -269,7 +267,7 @@ pub fn fit(needs: &[Need], told: &Told) -> Fit {
 }
 
 /// How surely something is an answer, before it is given as one.
-const SURE_MIN: f64 = 0.52;
+const SURE_MIN: f64 = 0.4;
 /// Inside a named span of time there is less to mix it up with.
 const SPAN_COVERAGE_MIN: f64 = 0.15;
 /// Half of what is asked for, at least.
@@ -292,18 +290,17 @@ impl Fit {
     pub fn sureness(&self) -> f64 {
         let missing = self.missing_known + self.missing_unseen + self.missing_name;
         let by_length = match self.needs {
-            0..=2 => -1.56,
-            3 => -0.43,
+            0..=2 => -1.58,
+            3 => -0.59,
             4 => 0.0,
-            _ => 0.37,
+            _ => 0.3,
         };
-        let sum = -2.43 + 1.8 * self.coverage - 1.44 * self.missing
-            + 1.86 * self.rarest
-            + 1.06 * self.asked
-            + 2.04 * self.density
-            + 0.58 * self.others
-            + by_length * missing
-            - 0.08 * f64::from(self.needs);
+        let sum = -2.48 + 1.9 * self.coverage - 1.41 * self.missing
+            + 1.52 * self.rarest
+            + 1.05 * self.asked
+            + 2.03 * self.density
+            + 0.69 * self.others
+            + by_length * missing;
         1.0 / (1.0 + (-sum).exp())
     }
 
@@ -324,17 +321,17 @@ impl Fit {
 
     /// The score by which hits are ordered, 0 to 1; weights from the same place.
     pub fn score(&self) -> f64 {
-        let sum = self.coverage - 0.1 * self.literal
-            + 0.08 * self.head
+        let sum = self.coverage - 0.09 * self.literal
+            + 0.09 * self.head
             + 0.13 * self.about
-            + 0.36 * self.density
-            + 0.26 * self.asked
+            + 0.35 * self.density
+            + 0.27 * self.asked
             + if self.exact { 0.23 } else { 0.0 }
-            - 0.44 * self.missing_answer
-            - 0.08 * self.missing;
+            - 0.42 * self.missing_answer
+            - 0.06 * self.missing;
         (sum / SCORE_MAX).clamp(0.0, 1.0)
     }
 }
 
 /// What the score's parts add up to at most.
-const SCORE_MAX: f64 = 1.96;
+const SCORE_MAX: f64 = 1.98;
