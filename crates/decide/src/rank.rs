@@ -11,8 +11,6 @@ mod shapes;
 mod told;
 mod words;
 
-use std::collections::HashSet;
-
 pub use concepts::{Concept, Concepts, PHRASE_WORDS_MAX, concepts};
 pub use fuse::fuse;
 pub use told::{Fit, Told, fit};
@@ -31,8 +29,10 @@ pub struct Need {
     /// As it was said.
     pub word: String,
     pub concepts: Vec<Concept>,
-    /// Other words that would do, each with how well, at most 1.
+    /// Other words and phrases that would do, each with how well, at most 1.
     pub others: Vec<(String, f64)>,
+    /// Asks for something that somebody has one of: an age, a price.
+    pub attribute: bool,
     /// A question word: it helps to rank, an answer need not have it.
     pub asks: bool,
     /// What the answer is one of (which **brand**): it counts for less, the answer is rarely called so.
@@ -72,8 +72,7 @@ pub fn needs(question: &[Cut]) -> Vec<Need> {
         if let Some(mut next) = next
             && !needs.iter().any(|known| known.word == next.word)
         {
-            let attribute = next.concepts.iter().filter_map(|it| table.group(*it)).any(|group| group.single);
-            next.answer = after && !attribute && !next.asks;
+            next.answer = after && !next.attribute && !next.asks;
             needs.push(next);
         }
     }
@@ -147,26 +146,35 @@ fn need(table: &Concepts, words: &[Cut], concepts: Vec<Concept>) -> Option<Need>
     }
     let word = if rest.is_empty() { first.word.clone() } else { phrase(words) };
     let exact = rest.is_empty() && is_exact(&word);
+    let attribute = concepts.iter().filter_map(|it| table.group(*it)).any(|group| group.single);
+    let others = others(table, words, &word, &concepts);
+    Some(Need { word, concepts, others, asks, exact, attribute, ..Need::default() })
+}
+
+/// Other forms of the word, and what stands in its groups of the table, with other forms of that.
+fn others(table: &Concepts, words: &[Cut], word: &str, concepts: &[Concept]) -> Vec<(String, f64)> {
     let mut others: Vec<(String, f64)> = Vec::new();
     let mut add = |other: &str, how: f64| {
         if other != word && !others.iter().any(|(known, _)| known == other) {
             others.push((other.to_owned(), how));
         }
     };
-    for form in words.iter().filter(|_| rest.is_empty()).flat_map(|cut| forms(&cut.word)) {
-        add(&form, FORM);
+    if let [one] = words {
+        forms(&one.word).iter().for_each(|form| add(form, FORM));
     }
-    for &concept in &concepts {
-        for other in table.group(concept).map(|group| group.words.as_slice()).unwrap_or_default() {
-            let theirs = table.of(other).iter().find(|it| it.group == concept.group);
-            match (concept.narrow, theirs.is_some_and(|it| it.narrow)) {
-                (false, false) => add(other, SAME),
-                (false, true) => add(other, KIND),
-                (true, _) => {}
+    let mut group = |narrow: bool, how: f64| {
+        for concept in concepts.iter().filter(|it| !it.narrow) {
+            for other in table.group(*concept).map(|group| group.words.as_slice()).unwrap_or_default() {
+                if table.of(other).iter().any(|it| it.group == concept.group && it.narrow == narrow) {
+                    add(other, how);
+                    forms(other).iter().for_each(|form| add(form, how));
+                }
             }
         }
-    }
-    Some(Need { word, concepts, others, asks, exact, ..Need::default() })
+    };
+    group(false, SAME);
+    group(true, KIND);
+    others
 }
 
 /// Gives each need its weight: how many of `total` texts have it, by the store's own counting.
@@ -178,9 +186,4 @@ pub fn weigh(needs: &mut [Need], total: u64) {
         let rarity = (1.0 + total / (1.0 + count)).ln() / (1.0 + total).ln().max(1.0);
         need.weight = rarity.clamp(0.05, 1.0);
     }
-}
-
-/// The words of a name, without double ones: for comparing what two people called it.
-pub fn distinct(words: &[Cut]) -> HashSet<&str> {
-    words.iter().map(|cut| cut.word.as_str()).collect()
 }

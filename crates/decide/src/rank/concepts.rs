@@ -28,6 +28,10 @@ pub struct Group {
     pub single: bool,
     pub asks: bool,
     pub empty: bool,
+    /// Somebody else than who is asked about.
+    pub person: bool,
+    /// Groups that are never this one.
+    pub never: Vec<u16>,
 }
 
 /// The whole table, read once.
@@ -47,14 +51,20 @@ impl Concepts {
     fn read(table: &'static str) -> Self {
         let mut all = Self::default();
         for line in table.lines().filter(|line| !line.starts_with('#')) {
+            if let Some(names) = line.strip_prefix('^') {
+                all.set_apart(names);
+                continue;
+            }
             let Some((name, words)) = line.split_once(':') else { continue };
             let number = u16::try_from(all.groups.len()).unwrap_or(u16::MAX);
             let mut group = Group {
-                name: name.trim_end_matches(['!', '~', '?']),
+                name: name.trim_end_matches(['!', '~', '?', '&']),
                 words: Vec::new(),
                 single: name.contains('!'),
                 asks: name.contains(['~', '?']),
                 empty: name.contains('?'),
+                person: name.contains('&'),
+                never: Vec::new(),
             };
             for (narrow, side) in [false, true].into_iter().zip(words.split('|')) {
                 for word in side.split(',').map(compared).filter(|word| !word.is_empty()) {
@@ -69,6 +79,29 @@ impl Concepts {
             all.groups.push(group);
         }
         all
+    }
+
+    /// Groups that are named before, and never are each other.
+    fn set_apart(&mut self, names: &str) {
+        let numbered = || self.groups.iter().zip(0_u16..);
+        let set: Vec<u16> = names
+            .split_whitespace()
+            .filter_map(|name| numbered().find(|(group, _)| group.name == name).map(|(_, number)| number))
+            .collect();
+        for &number in &set {
+            if let Some(group) = self.groups.get_mut(usize::from(number)) {
+                group.never.extend(set.iter().filter(|&&other| other != number));
+            }
+        }
+    }
+
+    /// Does this word mean somebody by what they are to another: daughter, neighbour?
+    pub fn is_person(&self, word: &str) -> bool {
+        self.of(word).iter().any(|&it| self.group(it).is_some_and(|group| group.person))
+    }
+
+    pub fn group_at(&self, number: u16) -> Option<&Group> {
+        self.groups.get(usize::from(number))
     }
 
     /// What a word or a phrase of words with blanks between them stands for.
@@ -121,7 +154,13 @@ mod tests {
 
     #[test]
     fn every_line_is_a_group_of_comparable_words() {
-        for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let table = concepts();
+        for names in TABLE.lines().filter_map(|line| line.strip_prefix('^')) {
+            for name in names.split_whitespace() {
+                assert!(table.groups.iter().any(|group| group.name == name && !group.never.is_empty()), "{name}");
+            }
+        }
+        for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '^'])) {
             let (_, words) = line.split_once(':').unwrap_or_else(|| panic!("no colon: {line}"));
             assert_eq!(words, crate::text::comparable(words), "{line}");
             assert!(words.split([',', '|']).all(|word| !word.trim().is_empty()), "{line}");

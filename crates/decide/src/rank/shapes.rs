@@ -1,6 +1,10 @@
 //! What an answer looks like: an amount of money, a time, a number. Start at [`shapes`]. Invariant: a shape
 //! only helps to choose among texts, it names nothing.
 
+/// Groups that can be answered so.
+pub const SHAPES: &[&str] =
+    &["price", "phone", "when", "duration", "frequency", "count", "howmuch", "number", "temperature"];
+
 /// Groups of the table that a text answers by its looks.
 pub fn shapes(plain: &str) -> Vec<&'static str> {
     let mut found = Vec::new();

@@ -2,6 +2,9 @@
 //!
 //! Start at [`stem`]. Invariant: a word with a digit in it is a code or a number and is never changed.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 /// The form under which an English word is compared: without possessive and plural. `word` is lower case.
 pub fn stem(word: &str) -> &str {
     let word =
@@ -62,7 +65,8 @@ pub fn is_exact(word: &str) -> bool {
 
 /// Words that stand in every sentence.
 pub fn says_nothing(word: &str) -> bool {
-    STOP.contains(&word)
+    static ALL: OnceLock<HashSet<&str>> = OnceLock::new();
+    ALL.get_or_init(|| STOP.iter().copied().collect()).contains(word)
 }
 
 /// Verbs whose forms are no endings.

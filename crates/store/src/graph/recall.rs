@@ -7,7 +7,7 @@ use kernel::ports::{Failure, Recall, RecallQuery};
 use rusqlite::{Connection, params};
 
 use super::Graph;
-use super::rows::{Row, Span, alive, entity_row};
+use super::rows::{Row, Span, alive, bare, entity_row, superseded_by};
 use super::walk::walk;
 use crate::StoreError;
 use crate::search::{Corpus, Dictionary, Found, Strictness};
@@ -69,7 +69,7 @@ fn search(
     let found = Corpus::Facts.find(connection, dictionary, &asked, strictness, |ids| {
         let mut sources = Vec::new();
         for &id in ids {
-            if let Some(row) = alive(connection, id, span)?.filter(|row| span.holds(row.told_at_ms)) {
+            if let Some(row) = bare(connection, id)?.filter(|row| span.holds(row.told_at_ms)) {
                 sources.push(row.as_source());
                 rows.push(row);
             }
@@ -88,8 +88,11 @@ fn newest_first(
 ) -> Result<Vec<Found>, StoreError> {
     let mut current: Vec<Found> = Vec::new();
     let mut older = Vec::new();
-    for hit in found {
-        let by = rows.iter().find(|row| row.id == hit.id).and_then(|row| row.superseded_by);
+    for hit in found.into_iter().take(FACTS_RECALLED_MAX) {
+        let by = superseded_by(connection, hit.id, span)?;
+        if let Some(row) = rows.iter_mut().find(|row| row.id == hit.id) {
+            row.superseded_by = by;
+        }
         let newest = Found { id: by.unwrap_or(hit.id), ..hit };
         if !current.iter().any(|known| known.id == newest.id) {
             if !rows.iter().any(|row| row.id == newest.id) {

@@ -88,23 +88,37 @@ impl Span {
     }
 }
 
-/// A fact that is not forgotten. It is superseded where one that is told later, though inside the span,
-/// says otherwise of something of which there is only one at a time.
-pub(super) fn alive(connection: &Connection, id: i64, span: Span) -> Result<Option<Row>, StoreError> {
+/// A fact that is not forgotten, without what may have superseded it.
+pub(super) fn bare(connection: &Connection, id: i64) -> Result<Option<Row>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT fact.id, fact.source, fact.target, a.name, b.name, fact.relation, fact.text, fact.told_at_ms,
-             fact.told_by, (
-                 SELECT newer.id FROM memory_facts AS newer
-                 WHERE newer.source = fact.source AND newer.relation_key = fact.relation_key
-                     AND newer.told_at_ms > fact.told_at_ms AND newer.told_at_ms <= ?2
-                     AND newer.target <> fact.target AND newer.single = 1 AND newer.forgotten IS NULL
-                 ORDER BY newer.told_at_ms DESC LIMIT 1)
+             fact.told_by, NULL
          FROM memory_facts AS fact
          JOIN memory_entities AS a ON a.id = fact.source JOIN memory_entities AS b ON b.id = fact.target
          WHERE fact.id = ?1 AND fact.forgotten IS NULL",
     )?;
-    let mut rows = select.query(params![id, span.to_ms.unwrap_or(i64::MAX)])?;
+    let mut rows = select.query([id])?;
     rows.next()?.map(read).transpose()
+}
+
+/// A fact that is not forgotten. It is superseded where one that is told later, though inside the span,
+/// says otherwise of something of which there is only one at a time.
+pub(super) fn alive(connection: &Connection, id: i64, span: Span) -> Result<Option<Row>, StoreError> {
+    let Some(row) = bare(connection, id)? else { return Ok(None) };
+    Ok(Some(Row { superseded_by: superseded_by(connection, id, span)?, ..row }))
+}
+
+/// The newest that says otherwise.
+pub(super) fn superseded_by(connection: &Connection, id: i64, span: Span) -> Result<Option<i64>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT newer.id FROM memory_facts AS fact
+         JOIN memory_facts AS newer ON newer.source = fact.source AND newer.relation_key = fact.relation_key
+         WHERE fact.id = ?1 AND newer.told_at_ms > fact.told_at_ms AND newer.told_at_ms <= ?2
+             AND newer.target <> fact.target AND newer.single = 1 AND newer.forgotten IS NULL
+         ORDER BY newer.told_at_ms DESC LIMIT 1",
+    )?;
+    let mut rows = select.query(params![id, span.to_ms.unwrap_or(i64::MAX)])?;
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
 
 /// A fact, forgotten or not.

@@ -4,7 +4,7 @@
 //! than one without. Invariant: at most [`POSTINGS_MAX`] entries are weighed and [`CANDIDATES_MAX`] texts
 //! are compared.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use decide::rank::{Fit, Need, SPELLED, Told, concepts, fit, needs, says_nothing, weigh};
 use decide::text::{comparable, is_unspaced};
@@ -15,10 +15,14 @@ use super::index::spelled;
 use super::{Corpus, Dictionary, Text};
 use crate::error::StoreError;
 
-/// So many entries of the index one search weighs.
-const POSTINGS_MAX: u64 = 12_000;
+/// So many entries of the index one search reads whole.
+const POSTINGS_MAX: u64 = 6_000;
+/// And so many of what is common, beside what is rare.
+const NEWEST_FIRST_MAX: u32 = 6_000;
 /// So many texts are compared with the question.
-const CANDIDATES_MAX: usize = 160;
+const CANDIDATES_MAX: usize = 80;
+/// Passages are long: so many of them are compared.
+const PASSAGES_MAX: usize = 40;
 /// Chosen from so many, where only some will do.
 const PICKED_FROM_MAX: usize = 1_600;
 /// What scores less than this share of the best is no answer beside it.
@@ -26,7 +30,7 @@ const BEHIND_MAX: f64 = 0.5;
 /// Words this rare are also looked for one character after the other.
 const RECUT_MAX: u64 = 100;
 /// Where everything asked for is common, so many of the newest texts are looked at.
-const NEWEST_MAX: usize = 400;
+const NEWEST_MAX: u32 = 400;
 /// A question, read.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -65,6 +69,17 @@ pub enum Strictness {
     Passage,
 }
 
+impl Strictness {
+    /// So many texts are brought.
+    fn candidates(self) -> usize {
+        match self {
+            Self::Fact => CANDIDATES_MAX,
+            Self::Span => PICKED_FROM_MAX,
+            Self::Passage => PASSAGES_MAX,
+        }
+    }
+}
+
 impl Corpus {
     /// Reads a question against what this corpus has: how rare each thing is, and how else it is written.
     pub fn ask(self, connection: &Connection, dictionary: &Dictionary, question: &str) -> Result<Asked, StoreError> {
@@ -76,21 +91,38 @@ impl Corpus {
             if need.word.len() >= 3 && need.word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
                 need.others.extend(spelled(connection, &need.word)?.into_iter().map(|word| (word, SPELLED)));
             }
-            let attribute = need.concepts.iter().filter_map(|it| concepts().group(*it)).any(|group| group.single);
             need.name = !need.asks
                 && !need.exact
-                && !attribute
+                && !need.attribute
                 && (capitals.contains(&need.word) || is_name(connection, need)?);
             need.count = self.count(connection, &need.word)?;
-            for (other, _) in &need.others {
-                need.count += self.count(connection, other)?;
-            }
+            self.keep_known(connection, need)?;
         }
         weigh(&mut needs, self.texts(connection)?);
         Ok(Asked { text, needs })
     }
 
-    /// Ids of texts that may answer, those with the rarest words first.
+    /// Of the other words that would do, those that are told at all; they count too.
+    fn keep_known(self, connection: &Connection, need: &mut Need) -> Result<(), StoreError> {
+        let mut known = Vec::new();
+        for (other, how) in std::mem::take(&mut need.others) {
+            let mut least = u64::MAX;
+            for word in other.split(' ') {
+                least = least.min(self.count(connection, word)?);
+            }
+            if least > 0 {
+                need.count += least;
+                known.push((other, how));
+            }
+        }
+        need.others = known;
+        Ok(())
+    }
+
+    /// Ids of texts that may answer, those first that have most of what is asked for.
+    ///
+    /// What is rare is read whole. What is common is only looked for beside that, or, where all is common,
+    /// among the newest texts.
     pub fn candidates(self, connection: &Connection, asked: &Asked, most: usize) -> Result<Vec<i64>, StoreError> {
         let mut needs: Vec<&Need> = asked.needs.iter().collect();
         // Question words bring nobody, unless there is nothing else.
@@ -99,46 +131,48 @@ impl Corpus {
         }
         needs.sort_by_key(|need| need.count);
         let mut room = POSTINGS_MAX;
-        let mut rare = Vec::new();
-        let mut common = Vec::new();
+        let mut weights: HashMap<i64, f64> = HashMap::new();
+        let (mut rare, mut common) = (Vec::new(), Vec::new());
         for need in needs {
-            if need.count <= room {
-                room -= need.count;
-                rare.push(expression(need));
-            } else {
-                common.push(expression(need));
+            let each = expression(need);
+            if need.count > room {
+                common.push((need.weight, each));
+                continue;
             }
+            room -= need.count;
+            self.matching(connection, &each, NEWEST_FIRST_MAX, need.weight, &mut weights)?;
+            rare.push(each);
         }
-        let mut found = Vec::new();
-        if !rare.is_empty() {
-            let sql = format!("SELECT rowid FROM {0} WHERE {0} MATCH ?1 ORDER BY rank LIMIT ?2", self.table());
-            self.matching(connection, &sql, &rare.join(" OR "), most, &mut found)?;
+        let all = |these: &[String]| these.iter().map(|each| format!("({each})")).collect::<Vec<_>>();
+        let beside = if weights.is_empty() { String::new() } else { format!("({}) AND ", all(&rare).join(" OR ")) };
+        if beside.is_empty() && common.len() > 1 {
+            let each: Vec<String> = common.iter().map(|(_, each)| each.clone()).collect();
+            self.matching(connection, &all(&each).join(" AND "), NEWEST_MAX, 1.0, &mut weights)?;
         }
-        if found.is_empty() && !common.is_empty() {
-            let sql = format!("SELECT rowid FROM {0} WHERE {0} MATCH ?1 ORDER BY rowid DESC LIMIT ?2", self.table());
-            let all: Vec<String> = common.iter().map(|each| format!("({each})")).collect();
-            self.matching(connection, &sql, &all.join(" AND "), NEWEST_MAX / 2, &mut found)?;
-            self.matching(connection, &sql, &common.join(" OR "), NEWEST_MAX / 2, &mut found)?;
+        for (weight, each) in common {
+            let limit = if beside.is_empty() { NEWEST_MAX } else { NEWEST_FIRST_MAX };
+            self.matching(connection, &format!("{beside}({each})"), limit, weight, &mut weights)?;
         }
-        Ok(found)
+        let mut found: Vec<(i64, f64)> = weights.into_iter().collect();
+        found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        found.truncate(most);
+        Ok(found.into_iter().map(|(id, _)| id).collect())
     }
 
+    /// Gives the newest texts that fit an expression its weight.
     fn matching(
         self,
         connection: &Connection,
-        sql: &str,
         expression: &str,
-        most: usize,
-        found: &mut Vec<i64>,
+        most: u32,
+        weight: f64,
+        weights: &mut HashMap<i64, f64>,
     ) -> Result<(), StoreError> {
-        let mut select = connection.prepare_cached(sql)?;
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = select.query_map(params![expression, most], |row| row.get(0))?;
-        for id in rows {
-            let id = id?;
-            if !found.contains(&id) {
-                found.push(id);
-            }
+        let sql = format!("SELECT rowid FROM {0} WHERE {0} MATCH ?1 ORDER BY rowid DESC LIMIT ?2", self.table());
+        let mut select = connection.prepare_cached(&sql)?;
+        let mut rows = select.query(params![expression, most])?;
+        while let Some(row) = rows.next()? {
+            *weights.entry(row.get(0)?).or_default() += weight;
         }
         Ok(())
     }
@@ -153,11 +187,11 @@ impl Corpus {
         strictness: Strictness,
         sources: impl FnOnce(&[i64]) -> Result<Vec<Source>, StoreError>,
     ) -> Result<Vec<Found>, StoreError> {
-        let ids = self.candidates(
-            connection,
-            asked,
-            if strictness == Strictness::Span { PICKED_FROM_MAX } else { CANDIDATES_MAX },
-        )?;
+        if strictness == Strictness::Fact && asked.needs.iter().any(|need| need.name && need.count == 0) {
+            // Nobody was ever told of somebody of this name.
+            return Ok(Vec::new());
+        }
+        let ids = self.candidates(connection, asked, strictness.candidates())?;
         let mut sources = sources(&ids)?;
         sources.truncate(CANDIDATES_MAX);
         Ok(order(dictionary, asked, &sources, strictness))
