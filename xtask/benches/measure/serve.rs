@@ -29,7 +29,7 @@ pub fn measure(plan: &Plan) -> anyhow::Result<Vec<Row>> {
     }
     Ok(vec![
         row("`menshen serve`: resident, idle, seeded house loaded", &before, 50.0),
-        row("the same after something was said in Chinese: dictionary read", &after, 85.0),
+        row("the same after words in Chinese: dictionary read", &after, 85.0),
     ])
 }
 
