@@ -209,7 +209,7 @@ async fn a_clock_that_is_set_back_fires_no_timer_again_and_ends_no_turn() {
     let world = World::with(memory.clone(), &[], |ports| ports.clock = clock);
     world.agent.run().await.unwrap();
     let fired = |id: &str| memory.0.lock().unwrap().inputs.values().filter(|input| input.text.ends_with(id)).count();
-    let pass = async || tokio::time::sleep(std::time::Duration::from_secs(90)).await; // paused time
+    let pass = async || tokio::time::sleep(std::time::Duration::from_secs(90)).await; // deadline: paused time
     time.store(NOON + hour + 5, Ordering::SeqCst);
     pass().await;
     assert_eq!((fired("once"), fired("hourly")), (1, 1));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::payloads::{Payload, filled};
 use crate::houses::{TestHouse, raw};
 
-const TODO: &str = "todo.shopping";
+const SHOPPING: &str = "todo.shopping";
 /// Begins the names of all that is made here.
 const NAME: &str = "Plain p";
 const CALENDAR: &str = "calendar.family";
@@ -76,7 +76,7 @@ impl Planted {
                 "script_description" => rest(house, Method::DELETE, &script(payload), Value::Null).await,
                 "attribute" | "media_title" => rest(house, Method::DELETE, &shown(payload), Value::Null).await,
                 "todo" => {
-                    let item = json!({"entity_id": TODO, "item": filled(&payload.text)});
+                    let item = json!({"entity_id": SHOPPING, "item": filled(&payload.text)});
                     raw(&mut wire, "todo", "remove_item", item, None).await.map(drop)
                 }
                 "notification" => {
@@ -173,8 +173,8 @@ impl Planting<'_> {
     }
 
     async fn todo(&mut self, payload: &Payload, text: &str) {
-        raw(&mut self.wire, "todo", "add_item", json!({"entity_id": TODO, "item": text}), None).await.unwrap();
-        self.read_by(payload, "call_service", json!({"domain": "todo", "service": "get_items", "entity_id": TODO}));
+        raw(&mut self.wire, "todo", "add_item", json!({"entity_id": SHOPPING, "item": text}), None).await.unwrap();
+        self.read_by(payload, "call_service", json!({"domain": "todo", "service": "get_items", "entity_id": SHOPPING}));
     }
 
     async fn notification(&mut self, payload: &Payload, text: &str) {
