@@ -1,3 +1,4 @@
+// long: one table of roads, each with its test
 //! Roads by which a call could open the house, each closed. A test's name is what holds.
 // Some of these tests are about how long the gate takes.
 
