@@ -64,7 +64,7 @@ fn guarded_deed(sentence: &str) -> Option<GuardedDeed> {
     if word("unlocked") || has(&["解锁", "解鎖", "开锁", "開鎖"]) {
         return Some(GuardedDeed::Open);
     }
-    if word("opened") && way_in || way_in && has(&["打开", "打開", "开了", "開了", "开启", "開啟"]) {
+    if way_in && (word("opened") || has(&["打开", "打開", "开了", "開了", "开启", "開啟"])) {
         return Some(GuardedDeed::Open);
     }
     if word("disarmed") || has(&["撤防"]) {
