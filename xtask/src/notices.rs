@@ -26,6 +26,7 @@ work of others. Written by `cargo xtask notices`; do not edit by hand.
 | [pinyin-data](https://github.com/mozillazg/pinyin-data), inside the crate `pinyin` | MIT | readings of Chinese characters |
 | [Unicode character data](https://www.unicode.org/license.txt), inside the crate `unicode-normalization` | Unicode-3.0 | normal forms of text |
 | [OpenCC](https://github.com/BYVoid/OpenCC) character tables, © BYVoid and contributors, in `crates/decide/src/text/traditional.txt` | Apache-2.0 | traditional and simplified Chinese count as one; a few pairs are ours |
+| [jieba](https://github.com/fxsjy/jieba) dictionary, © Sun Junyi and contributors, in `crates/store/data/jieba.txt.gz` | MIT | cuts Chinese text into words; taken from the crate `jieba-rs`, without its word classes |
 
 ## Crates in the program
 
