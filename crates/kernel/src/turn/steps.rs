@@ -70,10 +70,15 @@ impl Turn {
     /// Goes on where the log ends. What was under way when it ended has an unknown outcome and is never
     /// run again.
     fn resume(&mut self) -> Vec<Effect> {
-        let why = if self.chinese() { "运行中断" } else { "the program ended in the middle" };
+        let (why, advice) = if self.chinese() {
+            ("运行中断", "可能已经执行：先读取当前状态，再决定是否重做")
+        } else {
+            ("the program ended in the middle", "it may have happened: read the state before doing it again")
+        };
         for batched in &mut self.batch {
             if batched.progress == Progress::Started {
-                batched.finish(false, json!({ "isError": true, "outcome": "outcome_unknown", "cause": why }));
+                let unknown = json!({ "isError": true, "outcome": "outcome_unknown", "cause": why, "advice": advice });
+                batched.finish(false, unknown);
             }
         }
         match self.step {
