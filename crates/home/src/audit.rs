@@ -20,10 +20,12 @@ use crate::error::{Cause, ErrorCode, HouseError};
 
 mod chain;
 mod file;
+mod left;
 mod recorded;
 
 pub use chain::{Checked, Flaw, verify};
 use file::AuditFile;
+pub(crate) use left::{LeftOpen, left_open};
 pub use recorded::{RECORDED_CHARS_MAX, recorded};
 
 /// Limit: A file larger than this is put aside and a new one begun, its first line chained to the last.

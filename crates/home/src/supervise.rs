@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+use crate::audit::left_open;
 use crate::connection::Shared;
 use crate::endpoint::Endpoint;
 use crate::error::{Cause, ErrorCode, HouseError};
@@ -25,6 +26,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         Ok(endpoint) => endpoint,
         Err(error) => return failed(&shared, error),
     };
+    take_over(&shared).await;
     let mut failures = 0;
     loop {
         shared.status.send_modify(|status| status.attempt += 1);
@@ -41,6 +43,14 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         let now = Instant::now();
         sleep_until(now + earliest).await;
         shared.nudged_or(now + pause).await;
+    }
+}
+
+/// Calls that an earlier run sent and ended before their outcome: they are read back as well.
+async fn take_over(shared: &Shared) {
+    let Some(path) = shared.settings.audit_path.clone() else { return };
+    if let Ok(left) = tokio::task::spawn_blocking(move || left_open(&path)).await {
+        shared.unresolved.take_over(left);
     }
 }
 

@@ -10,7 +10,7 @@ use decide::house::{EntityId, House};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::audit::Audit;
+use crate::audit::{Audit, LeftOpen};
 
 /// Limit: More are not remembered; their intent is in the audit all the same.
 const UNRESOLVED_MAX: usize = 1000;
@@ -31,6 +31,17 @@ impl Unresolved {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() < UNRESOLVED_MAX {
             open.push(Open { intent, ids, since: Instant::now() });
+        }
+    }
+
+    /// What an earlier run left open.
+    pub fn take_over(&self, left: Vec<LeftOpen>) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The newest, should there be more than are remembered.
+        for left in left.into_iter().rev().take(UNRESOLVED_MAX) {
+            // A machine that was just started cannot tell a time before its start; then it waits from now.
+            let since = Instant::now().checked_sub(left.age.min(SETTLE)).unwrap_or_else(Instant::now);
+            open.push(Open { intent: left.intent, ids: left.ids, since });
         }
     }
 
