@@ -48,10 +48,30 @@ fn read_number(file: &mut File) -> Option<String> {
     (!number.is_empty()).then_some(number)
 }
 
-/// Synced: after a loss of power it has to be there.
+/// Synced: after a loss of power it has to be there. Never empty in between: a start that is killed here
+/// must not make the next one believe that all was closed well.
 fn write_number(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
+    let number = format!("{}\n", std::process::id());
     file.rewind()?;
-    writeln!(file, "{}", std::process::id())?;
+    file.write_all(number.as_bytes())?;
+    file.set_len(number.len() as u64)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_shorter_number_takes_the_place_of_a_longer_one() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"99999999999999\n").unwrap();
+        write_number(&mut file).unwrap();
+        file.rewind().unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, format!("{}\n", std::process::id()));
+    }
 }
