@@ -6,6 +6,7 @@ mod backup;
 mod common;
 mod conformance;
 mod crash;
+mod cut;
 mod limits;
 mod moving;
 mod ports;
