@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -118,8 +119,24 @@ async fn audit(place: &Place) -> House {
     let verified = place.command(&["audit", "verify"]).output().await.unwrap();
     let words = String::from_utf8_lossy(&verified.stdout).into_owned();
     assert!(verified.status.success(), "{words}");
+    let (meant, open) = read_audit(place);
+    assert!(open.is_empty(), "never read back after a crash: {open:?}");
+    meant
+}
+
+/// Waits until what the kills cut off has been read back.
+pub async fn until_read_back(place: &Place, at_most: Duration) {
+    let deadline = Instant::now() + at_most;
+    while !read_audit(place).1.is_empty() {
+        assert!(Instant::now() < deadline, "never read back: {:?}", read_audit(place).1);
+        tokio::time::sleep(Duration::from_millis(200)).await; // until the deadline
+    }
+}
+
+/// What was meant, and the numbers of what has no outcome yet.
+fn read_audit(place: &Place) -> (House, BTreeSet<u64>) {
     let (mut meant, mut open) = (House::default(), BTreeSet::new());
-    for line in std::fs::read_to_string(place.audit()).unwrap().lines() {
+    for line in String::from_utf8_lossy(&std::fs::read(place.audit()).unwrap()).lines() {
         let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
         match line["kind"].as_str().unwrap_or_default() {
             "intent" => {
@@ -134,8 +151,7 @@ async fn audit(place: &Place) -> House {
             _ => {}
         }
     }
-    assert!(open.is_empty(), "never read back after a crash: {open:?}");
-    meant
+    (meant, open)
 }
 
 /// What the answers say of each call: `p0-12.1` to `done`.

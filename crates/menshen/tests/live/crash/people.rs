@@ -120,7 +120,7 @@ impl Person {
             _ => "text",
         };
         json!({"session": format!("test:{}", self.name), "kind": kind, "client_id": job,
-               "principal": {"channel": "test", "user_id": self.name, "group_id": ""},
+               "principal": {"channel": "chat", "user_id": self.name, "group_id": ""},
                "source": "test", "text": format!("job {job} steps {}", 1 + self.dice.below(4))})
     }
 
@@ -139,9 +139,11 @@ impl Person {
     /// Whether it is done with; an error is a program that went away.
     async fn once(&mut self, job: &str, message: &Value, waits: bool) -> std::io::Result<bool> {
         let (mut lines, mut writing) = connect(&self.socket).await?;
-        let join = json!({ "join": message["session"] });
-        writing.write_all(format!("{join}\n{}\n", json!({ "say": message })).as_bytes()).await?;
+        for request in [json!({ "join": message["session"] }), json!({ "say": message })] {
+            writing.write_all(format!("{request}\n").as_bytes()).await?;
+        }
         let stops = waits && self.dice.chance(2);
+        let mut input = None;
         loop {
             let Ok(line) = tokio::time::timeout(LINE_MAX, lines.next_line()).await else {
                 self.wrong.lock().unwrap().push(format!("{job}: the program says nothing more"));
@@ -150,19 +152,20 @@ impl Person {
             let Some(line) = line? else { return Ok(false) };
             // Half a line is one of a program that was killed.
             let Ok(said) = serde_json::from_str::<Value>(&line) else { return Ok(false) };
-            if let Some(input) = said["accepted"].as_i64() {
-                self.accepted(job, input);
+            if let Some(id) = said["accepted"].as_i64() {
+                self.accepted(job, id);
+                input = Some(id);
                 if !waits {
                     return Ok(true);
                 }
                 if stops {
-                    writing.write_all(format!("{}\n", json!("stop")).as_bytes()).await?;
+                    writing.write_all(b"\"stop\"\n").await?;
                 }
             }
             let answered = &said["event"]["answered"];
-            let input = self.book.lock().unwrap()[job].input;
-            // Other turns of the conversation end, too.
-            if answered["inputs"].as_array().is_some_and(|inputs| inputs.contains(&json!(input))) {
+            if let (Some(id), Some(inputs)) = (input, answered["inputs"].as_array())
+                && inputs.contains(&json!(id))
+            {
                 self.answered(job, answered);
                 return Ok(true);
             }
@@ -189,8 +192,7 @@ impl Person {
         let told = book.get_mut(job).unwrap();
         let text = |key: &str| answered[key].as_str().unwrap_or_default().to_owned();
         let (turn, reply) = (text("turn"), text("reply"));
-        let holds = answered["inputs"].as_array().is_some_and(|inputs| inputs.contains(&json!(told.input)));
-        if !holds || !told.turn.is_empty() && (told.turn != turn || told.reply != reply) {
+        if !told.turn.is_empty() && (told.turn != turn || told.reply != reply) {
             self.wrong.lock().unwrap().push(format!("{job}: answered {answered} and before {told:?}"));
         }
         (told.turn, told.reply) = (turn, reply);
