@@ -6,10 +6,11 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use testkit::ScriptedModel;
 
 use super::events::Events;
-use super::houses::{TestHouse, each};
+use super::houses::{TestHouse, each, raw};
 use super::random::{Dice, number};
 
 #[path = "crash/child.rs"]
@@ -55,8 +56,12 @@ fn killed_at_any_moment_each_message_is_answered_once_and_nothing_happens_twice(
         serve.ready("the last start").await;
         let told = tokio::time::timeout(SETTLED_MAX, people.end()).await.expect("somebody still waits");
         place.until_nothing_waits(SETTLED_MAX).await;
+        ledger::until_read_back(&place, SETTLED_MAX).await;
         serve.end().await;
         let found = ledger::check(&place, &events, &told).await;
+        let mut wire = house.wire().await;
+        raw(&mut wire, "persistent_notification", "dismiss_all", json!({}), None).await.unwrap();
+        house.reset().await;
         println!(
             "house {}, seed {seed}: {kills} kills ({} at the start, {} at work, {} at the end) in {:.0} s: {found}",
             house.version,

@@ -76,7 +76,7 @@ fn call(job: &Job, step: usize) -> (&'static str, Value) {
         Move::Note => (
             "call_service",
             json!({"domain": "persistent_notification", "service": "create",
-                   "data": {"message": format!("note {at}"), "notification_id": "crash"}}),
+                   "data": {"message": format!("note {at}")}}),
         ),
         Move::Light => {
             ("call_service", json!({"domain": "light", "service": "toggle", "entity_id": "light.bed_light"}))
