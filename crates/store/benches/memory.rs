@@ -2,6 +2,8 @@
 //! documents. `cargo bench -p store --bench memory [graph|documents]`; the numbers and what the questions
 //! are stand in docs/dev/measured/memory.md.
 
+#![allow(clippy::type_complexity)]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -142,7 +144,7 @@ impl Clock for Still {
 
 fn thing(number: usize) -> String {
     let (a, b) = (number % 16, number / 16 % 16);
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         format!("{}{}{}", SURNAMES[a], GIVEN[b], number / 256)
     } else {
         format!("{} {}", FIRST[number % FIRST.len()], number / 12)
