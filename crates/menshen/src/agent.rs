@@ -7,12 +7,10 @@ mod built_in;
 mod clock;
 mod house;
 mod household;
-mod meaning;
 mod surroundings;
 
 pub use built_in::{BuiltIn, not_done};
 pub use clock::LocalClock;
 pub use house::{HouseUndo, register_house};
 pub use household::{Household, HouseholdError, Models, Parts, settings};
-pub use meaning::Meaning;
 pub use surroundings::HouseSurroundings;

@@ -73,7 +73,6 @@ struct File {
     budgets: Budgets,
     agent: Agent,
     mcp: foreign::Foreign,
-    memory: Memory,
     web: Web,
 }
 
@@ -89,12 +88,6 @@ impl TryFrom<toml::Table> for Budgets {
         let _checked: Limits = table.clone().try_into()?;
         Ok(Self(table))
     }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct Memory {
-    embeddings: Option<llm::Config>,
 }
 
 #[derive(Deserialize, Default)]
@@ -145,8 +138,6 @@ pub struct Config {
     pub broken: Option<String>,
     /// Language models, as they stand in the file.
     pub sources: Vec<llm::Config>,
-    /// A model that embeds, for search by meaning.
-    pub embeddings: Option<llm::Config>,
     /// MCP servers of others.
     pub foreign: foreign::Foreign,
     /// As they stand in the file.
@@ -221,7 +212,6 @@ impl Config {
         let (sources, budgets, hosts) = (with_key(file.llm.sources), file.budgets.0, file.web.hosts);
         let Agent { data, persona } = file.agent;
         let foreign = file.mcp;
-        let embeddings = with_key(file.memory.embeddings.into_iter().map(named).collect()).pop();
         Self {
             path,
             language,
@@ -230,7 +220,6 @@ impl Config {
             from_environment,
             broken,
             sources,
-            embeddings,
             foreign,
             budgets,
             hosts,
@@ -282,13 +271,6 @@ fn folder(variable_name: &str, fallback: &str) -> PathBuf {
 /// `~/.config/menshen/menshen.toml`.
 pub fn default_path() -> PathBuf {
     folder("XDG_CONFIG_HOME", ".config").join("menshen.toml")
-}
-
-fn named(mut embeddings: llm::Config) -> llm::Config {
-    if embeddings.name.is_empty() {
-        "embeddings".clone_into(&mut embeddings.name);
-    }
-    embeddings
 }
 
 /// A source without a key gets the one of the environment.

@@ -18,7 +18,7 @@ use mcp::Desk;
 use mcp::client::{Classes, Foreign, ForeignServer, HouseMarks};
 use sdk::{ConfigDef, ConfigType, LlmApi, ToolDef, ToolHandler};
 use serde_json::{Value, json};
-use store::search::{Dictionary, Embedder};
+use store::search::Dictionary;
 use store::{DocumentMemory, Graph, KnowledgeFolder, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -37,8 +37,6 @@ pub struct Parts {
     pub store: Store,
     /// None: only what needs no model.
     pub models: Option<Models>,
-    /// Search by meaning besides words.
-    pub embedder: Option<Arc<dyn Embedder>>,
     /// The household's AGENTS.md.
     pub persona: PathBuf,
     /// What flags, environment and file say; the rest is in the store.
@@ -130,16 +128,11 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts { desk, store, models, embedder, persona, layers, hosts, house_addresses, names, foreign, classes } =
-            parts;
+        let Parts { desk, store, models, persona, layers, hosts, house_addresses, names, foreign, classes } = parts;
         let settings = settings(&store, layers).await?;
         let dictionary = Dictionary::default();
         let database = store.database().clone();
         let graph = Graph::new(database.clone(), dictionary.clone());
-        let graph = match embedder {
-            Some(embedder) => graph.with_embedder(embedder),
-            None => graph,
-        };
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
         let schedules: Arc<dyn Schedules> = Arc::new(Announced(store.schedules(), rescheduled.clone()));

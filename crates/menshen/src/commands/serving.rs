@@ -14,9 +14,8 @@ use kernel::ports::{Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::{Desk, SharedPolicy};
-use menshen::agent::{BuiltIn, Household, LocalClock, Meaning, Parts};
+use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
 use menshen::fetch::SystemNames;
-use store::search::Embedder;
 use store::{Options as StoreOptions, Store, StoreError};
 
 use crate::config::{Config, Disposable, Options, data_folder};
@@ -57,16 +56,11 @@ impl Serving {
         let policy = SharedPolicy::new(config.policy.clone());
         let desk = Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), Arc::default());
         let models = models(&config, &desk)?;
-        let embedder = match &config.embeddings {
-            Some(embeddings) => Some(Arc::new(Meaning::new(embeddings)?) as Arc<dyn Embedder>),
-            None => None,
-        };
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
         let mut household = Household::open(Parts {
             desk,
             store,
             models,
-            embedder,
             persona,
             layers: layers(&config),
             hosts: config.hosts.clone(),

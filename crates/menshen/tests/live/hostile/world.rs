@@ -73,7 +73,6 @@ impl World {
         let household = Household::open(Parts {
             desk,
             store,
-            embedder: None,
             models: Some((Arc::new(model.clone()), Arc::new(model.clone()))),
             persona: data.join("AGENTS.md"),
             layers: Layers::default(),
