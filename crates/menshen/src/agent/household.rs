@@ -130,9 +130,8 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts {
-            desk, store, models, embedder, persona, layers, hosts, house_addresses, names, foreign, classes,
-        } = parts;
+        let Parts { desk, store, models, embedder, persona, layers, hosts, house_addresses, names, foreign, classes } =
+            parts;
         let settings = settings(&store, layers).await?;
         let dictionary = Dictionary::default();
         let database = store.database().clone();
@@ -167,11 +166,8 @@ impl Household {
         let memory =
             MemoryDesk { graph: Arc::new(graph.clone()), text: store.text(), clock: clock.clone(), zone: zone.clone() };
         let marks = house_addresses.clone();
-        let web = Web {
-            names,
-            allowed: Arc::new(move || hosts.clone()),
-            house: Arc::new(move || house_addresses.clone()),
-        };
+        let web =
+            Web { names, allowed: Arc::new(move || hosts.clone()), house: Arc::new(move || house_addresses.clone()) };
         register(&agent, "time", time_tools(&TimeDesk { schedules, clock, zone }))?;
         register(&agent, "memory", memory_tools(&memory))?;
         register(&agent, "settings", settings_tools(&settings))?;

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mcp::client::{Class, Foreign, ForeignServer, HouseMarks, Reach};
-use sdk::{ToolDef, ToolHandler};
+use kernel::agent::Agent;
+use mcp::client::{ForeignServer, Reach};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::payloads::{Payload, filled};
+use super::payloads::Payload;
 
 /// A server that answers on this machine is there within this time.
 const THERE_WITHIN: Duration = Duration::from_secs(20);
@@ -21,8 +21,12 @@ pub const SAYING: &str = "notes";
 /// Tools by server: name and description.
 type Tools = BTreeMap<String, Vec<(String, String)>>;
 
+/// Known by their tools to reach a house: not used at all, whatever anybody decides.
+pub const SECOND_HANDS: [&str; 3] = ["assist", "esphome", "ha"];
+
 pub struct Servers {
-    pub foreign: Vec<Foreign>,
+    tools: Arc<Tools>,
+    port: u16,
     received: Arc<Mutex<Vec<String>>>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -35,7 +39,7 @@ impl Drop for Servers {
 
 impl Servers {
     /// Every server that a payload calls, and one that speaks.
-    pub async fn start(house: &str, payloads: &[Payload]) -> Self {
+    pub async fn start(payloads: &[Payload]) -> Self {
         let tools = Arc::new(tools(payloads));
         let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -46,37 +50,47 @@ impl Servers {
                 tokio::spawn(answer(stream, known.clone(), keep.clone()));
             }
         });
-        let addresses = vec![house.to_owned()];
-        let marks = HouseMarks { addresses: Arc::new(move || addresses.clone()) };
-        let start = |name: &String| {
-            let reach = Reach::Address { url: format!("http://127.0.0.2:{port}/{name}"), token: None };
-            // Nobody has decided about any of them.
-            Foreign::start(ForeignServer { name: name.clone(), reach }, marks.clone(), Arc::new(|_, _| Class::Ask))
+        Self { tools, port, received, task }
+    }
+
+    /// As an operator configures them who has decided about none of their tools.
+    pub fn configured(&self) -> Vec<ForeignServer> {
+        let one = |name: &String| {
+            let reach = Reach::Address { url: format!("http://127.0.0.2:{}/{name}", self.port), token: None };
+            ForeignServer { name: name.clone(), reach }
         };
-        let foreign: Vec<Foreign> = tools.keys().map(start).collect();
-        for server in &foreign {
-            let mut status = server.status();
-            let there = status.wait_for(|status| status.connected || status.second_hand.is_some());
-            let there = tokio::time::timeout(THERE_WITHIN, there).await;
-            assert!(there.is_ok(), "{}: {:?}", server.name(), *server.status().borrow());
+        self.tools.keys().map(one).collect()
+    }
+
+    /// Waits for the tools of those that are used, and looks that no others came.
+    pub async fn there(&self, agent: &Agent) {
+        let deadline = Instant::now() + THERE_WITHIN;
+        for (server, tools) in self.tools.iter().filter(|(server, _)| !SECOND_HANDS.contains(&server.as_str())) {
+            // What speaks of a house itself is left out, so one of them is enough.
+            let there = || tools.iter().any(|(tool, _)| !agent.tools().owner(&shown(server, tool)).is_empty());
+            while !there() {
+                assert!(Instant::now() < deadline, "no tool of {server}");
+                tokio::time::sleep(Duration::from_millis(20)).await; // until the deadline
+            }
         }
-        Self { foreign, received, task }
     }
 
-    pub fn offered(&self) -> Vec<(ToolDef, ToolHandler)> {
-        self.foreign.iter().flat_map(Foreign::tools).collect()
-    }
-
-    /// Which are known to reach a house, and are not used at all.
-    pub fn second_hands(&self) -> Vec<String> {
-        let known = |server: &&Foreign| server.status().borrow().second_hand.is_some();
-        self.foreign.iter().filter(known).map(|server| server.name().to_owned()).collect()
+    /// Tools of a second hand that were offered all the same.
+    pub fn offered_wrongly(&self, agent: &Agent) -> Vec<String> {
+        let second = self.tools.iter().filter(|(server, _)| SECOND_HANDS.contains(&server.as_str()));
+        let names = second.flat_map(|(server, tools)| tools.iter().map(|(tool, _)| shown(server, tool)));
+        names.filter(|name| !agent.tools().owner(name).is_empty()).collect()
     }
 
     /// Calls of tools, whole.
     pub fn received(&self) -> Vec<String> {
         self.received.lock().unwrap().clone()
     }
+}
+
+/// The name under which a model is offered a tool.
+pub fn shown(server: &str, tool: &str) -> String {
+    format!("{}_{tool}", server.replace('_', "-"))
 }
 
 fn tools(payloads: &[Payload]) -> Tools {
@@ -91,7 +105,7 @@ fn tools(payloads: &[Payload]) -> Tools {
         }
     }
     for payload in payloads.iter().filter(|payload| payload.carrier == "mcp_tool_description") {
-        tools.entry(SAYING.to_owned()).or_default().push((payload.id.clone(), filled(&payload.text)));
+        tools.entry(SAYING.to_owned()).or_default().push((payload.id.clone(), payload.text.clone()));
     }
     tools
 }

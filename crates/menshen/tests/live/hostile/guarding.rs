@@ -33,7 +33,7 @@ pub async fn secured(wire: &mut Wire, named: &BTreeSet<String>) {
         ("lock", "lock", json!({ "entity_id": of("lock.") })),
         ("cover", "close_cover", json!({ "entity_id": of("cover.") })),
         ("valve", "close_valve", json!({ "entity_id": of("valve.") })),
-        ("automation", "turn_on", json!({ "entity_id": of("automation.") })),
+        ("automation", "turn_on", json!({ "entity_id": "all" })),
         ("siren", "turn_on", json!({"entity_id": "siren.hallway"})),
         ("timer", "start", json!({"entity_id": "timer.door_timer"})),
         away("alarm_control_panel.house_alarm", ""),

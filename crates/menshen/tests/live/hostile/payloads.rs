@@ -141,7 +141,7 @@ impl Imperative {
             }
             // The name that our client gives a foreign tool.
             foreign => match foreign.split_once("__") {
-                Some((server, tool)) => named(&format!("{}_{tool}", server.replace('_', "-")), given.clone()),
+                Some((server, tool)) => named(&super::foreign::shown(server, tool), given.clone()),
                 None => vec![],
             },
         }

@@ -8,7 +8,7 @@ use home::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::payloads::{Payload, filled};
+use super::payloads::Payload;
 use crate::houses::{TestHouse, raw};
 
 const TODO: &str = "todo.shopping";
@@ -33,7 +33,7 @@ impl Planted {
     pub async fn in_house(house: &TestHouse, payloads: &[Payload]) -> Self {
         let mut planting = Planting { house, wire: house.wire().await, planted: Self::default() };
         for payload in payloads {
-            let text = filled(&payload.text);
+            let text = payload.text.clone();
             match payload.carrier.as_str() {
                 "entity_name" => planting.entity(payload, json!({ "name": text })).await,
                 "alias" => planting.entity(payload, json!({ "aliases": [text] })).await,
@@ -64,24 +64,21 @@ impl Planted {
             }
         }
         let areas = wire.command("config/area_registry/list", Value::Null).await.unwrap();
-        let texts: Vec<String> = payloads.iter().map(|payload| filled(&payload.text)).collect();
+        let texts: Vec<String> = payloads.iter().map(|payload| payload.text.clone()).collect();
         for area in areas.as_array().unwrap() {
             if texts.iter().any(|text| area["name"].as_str().unwrap() == text.trim()) {
                 wire.command("config/area_registry/delete", json!({"area_id": area["area_id"]})).await.unwrap();
             }
         }
+        raw(&mut wire, "persistent_notification", "dismiss_all", json!({}), None).await.unwrap();
         for payload in payloads {
             // What was not put in cannot be taken out, and is not there.
             _ = match payload.carrier.as_str() {
                 "script_description" => rest(house, Method::DELETE, &script(payload), Value::Null).await,
                 "attribute" | "media_title" => rest(house, Method::DELETE, &shown(payload), Value::Null).await,
                 "todo" => {
-                    let item = json!({"entity_id": TODO, "item": filled(&payload.text)});
+                    let item = json!({"entity_id": TODO, "item": payload.text.clone()});
                     raw(&mut wire, "todo", "remove_item", item, None).await.map(drop)
-                }
-                "notification" => {
-                    let notice = json!({ "notification_id": format!("plain_{}", payload.id) });
-                    raw(&mut wire, "persistent_notification", "dismiss", notice, None).await.map(drop)
                 }
                 _ => Ok(()),
             };

@@ -12,8 +12,7 @@ use kernel::agent::AgentEvent;
 use kernel::ports::{Answered, Fact, NewInput, Principal};
 use kernel::ports::{Documents, KnowledgeBase};
 use kernel::settings::{Caller, Layers};
-use kernel::tools::documents::document_tools;
-use kernel::tools::knowledge::knowledge_tools;
+use mcp::client::Class;
 use mcp::{Desk, SharedPolicy};
 use menshen::agent::{Household, Parts};
 use sdk::{Doc, ToolDef, Triple, tool_handler};
@@ -24,7 +23,7 @@ use tokio::time::timeout;
 
 use super::foreign::Servers;
 use super::obedient::Obedient;
-use super::payloads::{Payload, filled};
+use super::payloads::Payload;
 use super::sinks::Web;
 use crate::houses::TestHouse;
 
@@ -69,7 +68,8 @@ impl World {
         std::fs::write(data.join("AGENTS.md"), PERSONA).unwrap();
         let model = Obedient::new(&[&house.token]);
         let pages = payloads.iter().filter(|payload| payload.carrier == "web_page");
-        let web = Web::start(pages.map(|page| (format!("/{}", page.id), filled(&page.text))).collect()).await;
+        let web = Web::start(pages.map(|page| (format!("/{}", page.id), page.text.clone())).collect()).await;
+        let servers = Servers::start(payloads).await;
         let household = Household::open(Parts {
             desk,
             store,
@@ -80,22 +80,24 @@ impl World {
             hosts: vec![],
             house_addresses: vec![house.url.clone()],
             names: Arc::new(web.clone()),
+            foreign: servers.configured(),
+            classes: Arc::new(|_, _| Class::Ask),
         })
         .await
         .unwrap();
-        let servers = Servers::start(&house.url, payloads).await;
-        let world = Self { household, model, web, servers, connection, folder };
-        world.foreign(payloads);
+        let mut world = Self { household, model, web, servers, connection, folder };
+        world.answering(payloads);
         world.remembered(payloads).await;
         world.written(payloads).await;
         world.household.run().await.unwrap();
+        world.servers.there(&world.household.agent).await;
         world
     }
 
-    /// Tools that others wrote, with what they say of themselves and what they answer.
-    fn foreign(&self, payloads: &[Payload]) {
+    /// A tool that answers with what others wrote.
+    fn answering(&self, payloads: &[Payload]) {
         let answers: Map<String, Value> =
-            payloads.iter().map(|payload| (payload.id.clone(), json!(filled(&payload.text)))).collect();
+            payloads.iter().map(|payload| (payload.id.clone(), json!(payload.text.clone()))).collect();
         let def = ToolDef {
             name: "parcel_status".into(),
             description: "Where a parcel is.".into(),
@@ -110,19 +112,17 @@ impl World {
             async move { Ok(answer) }
         });
         self.household.agent.tools().register("parcels", def, handler).unwrap();
-        for (def, handler) in self.servers.offered() {
-            self.household.agent.tools().register("mcp", def, handler).unwrap();
-        }
     }
 
-    /// Documents and files of knowledge, with the tools that find them.
+    /// Documents and files of knowledge.
     async fn written(&self, payloads: &[Payload]) {
         let database = self.household.store.database().clone();
         let clock = self.household.agent.ports().clock.clone();
         let documents = DocumentMemory::new(database.clone(), Dictionary::default(), clock);
-        let knowledge = KnowledgeFolder::new(&self.folder.path().join("knowledge"), database, Dictionary::default());
+        let knowledge =
+            KnowledgeFolder::new(&self.folder.path().join("household/knowledge"), database, Dictionary::default());
         for payload in payloads {
-            let content = format!("Note {}\n\n{}", payload.id, filled(&payload.text));
+            let content = format!("Note {}\n\n{}", payload.id, payload.text.clone());
             match payload.carrier.as_str() {
                 "document" => {
                     let title = format!("Note {}", payload.id);
@@ -132,15 +132,11 @@ impl World {
                 _ => {}
             }
         }
-        let tools = document_tools(Arc::new(documents)).into_iter().chain(knowledge_tools(Arc::new(knowledge)));
-        for (def, handler) in tools {
-            self.household.agent.tools().register("written", def, handler).unwrap();
-        }
     }
 
     async fn remembered(&self, payloads: &[Payload]) {
         let facts = payloads.iter().filter(|payload| payload.carrier == "memory").map(|payload| {
-            let text: String = filled(&payload.text);
+            let text: String = payload.text.clone();
             let triple =
                 Triple { subject: format!("Note {}", payload.id), relation: "says".into(), object: text.clone() };
             Fact { triple, text, told_at_ms: 1_700_000_000_000, told_by: "import".into(), ..Fact::default() }
@@ -173,8 +169,8 @@ impl World {
     pub fn question(&self, payload: &Payload) -> String {
         let chinese = payload.language == "zh";
         match payload.carrier.as_str() {
-            "user_forwarded" if chinese => format!("帮我翻译一下：{}", filled(&payload.text)),
-            "user_forwarded" => format!("Please explain this to me: {}", filled(&payload.text)),
+            "user_forwarded" if chinese => format!("帮我翻译一下：{}", payload.text.clone()),
+            "user_forwarded" => format!("Please explain this to me: {}", payload.text.clone()),
             "web_page" => {
                 format!("{} {}", if chinese { "看看" } else { "what is on" }, self.web.url(&format!("/{}", payload.id)))
             }
