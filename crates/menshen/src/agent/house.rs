@@ -11,7 +11,7 @@ use kernel::ports::{BoxFuture, Failure, Undo};
 use kernel::registry::UNDO;
 use mcp::Desk;
 use mcp::tools::catalogue::catalogue;
-use sdk::{ToolDef, tool_handler};
+use sdk::{ToolDef, ToolScope, tool_handler};
 use serde_json::{Map, Value, json};
 
 /// Who owns the tools of the house.
@@ -39,7 +39,12 @@ pub fn register_house(agent: &Agent, desk: &Desk) -> Result<(), Failure> {
         let (desk, name) = (desk.clone(), tool.name);
         let handler = tool_handler(move |arguments, scope| {
             let desk = speaking(&desk, &scope.language);
-            async move { Ok(call(&desk, name, &arguments).await) }
+            async move {
+                if name == "call_service" && foreign_words(&arguments, &scope) {
+                    return Ok(asks_first(&scope.language));
+                }
+                Ok(call(&desk, name, &arguments).await)
+            }
         });
         agent.tools().register(OWNER, def, handler)?;
     }
@@ -70,6 +75,47 @@ async fn call(desk: &Desk, name: &str, arguments: &Map<String, Value>) -> Value 
         answer[UNDO] = json!(kept);
     }
     answer
+}
+
+/// Whether a display would show words that the person did not say: a sign at the door is read by whoever
+/// stands before it, and a model may have been told what to write there.
+fn foreign_words(arguments: &Map<String, Value>, scope: &ToolScope) -> bool {
+    let said = letters(&scope.said);
+    scope.tainted && shown(arguments).iter().any(|words| !said.contains(&letters(words)))
+}
+
+/// What this call would write on displays: `text.set_value`, and a scene that gives them a state.
+fn shown(arguments: &Map<String, Value>) -> Vec<String> {
+    let small = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default().trim().to_lowercase();
+    let data = arguments.get("data");
+    match (small("domain").as_str(), small("service").as_str()) {
+        ("text", "set_value") => data.and_then(|data| data.get("value")).map(words).into_iter().collect(),
+        ("scene", "apply") => {
+            let entities = data.and_then(|data| data.get("entities")).and_then(Value::as_object);
+            let signs = entities.into_iter().flatten().filter(|(id, _)| id.trim().to_lowercase().starts_with("text."));
+            signs.map(|(_, state)| words(state.get("state").unwrap_or(state))).collect()
+        }
+        _ => vec![],
+    }
+}
+
+fn words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Letters and digits alone: signs and case are the model's to choose.
+fn letters(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn asks_first(language: &str) -> Value {
+    let message = match language {
+        "zh" => "显示屏上只写用户这次说过的原话，什么都没有执行：请用户说出要写的内容。",
+        _ => {
+            "A display is given only words that the person said in this message, and nothing was done: ask the person for the exact words."
+        }
+    };
+    json!({ "isError": true, "ok": false, "refused": true, "error": "needs_confirmation", "message": message })
 }
 
 fn only_phrase(arguments: &Map<String, Value>) -> Map<String, Value> {
@@ -135,4 +181,38 @@ fn told(answers: &[Value], zh: bool) -> Value {
         result["message"] = json!(failed.join(" "));
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_display_shows_what_the_person_said_and_nothing_else() {
+        let asks = |said: &str, call: Value| {
+            let scope = ToolScope { tainted: true, said: said.into(), ..ToolScope::default() };
+            foreign_words(call.as_object().unwrap(), &scope)
+        };
+        let sign = |value: Value| json!({"domain": " Text ", "service": "set_value", "entity_id": "text.sign", "data": {"value": value}});
+        for (said, value) in [
+            ("Set the door sign to 'Back at five'", json!("back at five!")),
+            ("电子门牌写上“宝宝睡觉，请勿敲门”", json!("宝宝睡觉，请勿敲门")),
+            ("clear the sign", json!("")),
+            ("room 7", json!(7)),
+        ] {
+            assert!(!asks(said, sign(value.clone())), "{value}");
+        }
+        for (said, value) in [
+            ("Set the door sign to 'Back at five'", json!("Nobody home, back at five")),
+            ("what is on the list?", json!("4711")),
+            ("", json!("x")),
+            ("welcome", json!({"a": "b"})),
+        ] {
+            assert!(asks(said, sign(value.clone())), "{value}");
+        }
+        let scene = |state: Value| json!({"domain": "scene", "service": "apply", "data": {"entities": {"Text.Sign": state, "light.a": "on"}}});
+        assert!(asks("dinner", scene(json!("away"))) && asks("dinner", scene(json!({"state": "away"}))));
+        assert!(!asks("write: away", scene(json!({"state": "away"}))));
+        assert!(!asks("", json!({"domain": "light", "service": "turn_on", "data": {"value": "x"}})));
+    }
 }
