@@ -186,6 +186,7 @@ mod tests {
             "kitchen.local",
             "example.com",
             "Mr. Big/Live",
+            "R.E.M/Live",
             "AC/DC?",
             "spotify:playlist:1",
             "apple-music:1",

@@ -31,6 +31,7 @@ fn a_notification_shows_a_message_and_does_nothing_else() {
         (json!({ "title": "http://evil.example", "message": "x" }), "ask notify_extra"),
         (json!({ "message": "It is 21.5 °C and/or raining, 3.5/5 e.g. at home.lan!" }), "allow"),
         (json!({ "message": "Dinner? At 7/8. 到家了。and 1 < 2!" }), "allow"),
+        (json!({ "message": "R.E.M/Live from 12.15/18.20 o'clock" }), "allow"),
         (json!({ "message": 7 }), "allow"),
     ] {
         Small::new().gives("notify.phone", data.clone(), expected);
