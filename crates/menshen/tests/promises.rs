@@ -409,7 +409,8 @@ async fn recall_is_ranked_bounded_and_without_doubles() {
         [triple("Anna", "likes", "tea"), triple("Anna", "lives_in", "Bonn"), triple("Bonn", "lies_on", "Rhine")];
     memory.commit(&facts).await.unwrap();
     memory.commit(&facts).await.unwrap();
-    let (_, near) = memory.recall(&["Anna".into()], 1).await.unwrap();
+    // Depth is steps from what was found to what it leads to.
+    let (_, near) = memory.recall(&["Anna".into()], 0).await.unwrap();
     assert!(near.iter().all(|relation| relation.source_name == "Anna"), "{near:?}");
     let (entities, relations) = memory.recall(&["what does Anna like to drink: tea?".into()], 2).await.unwrap();
     let mut told: Vec<String> =
