@@ -5,6 +5,7 @@ pub mod chat;
 pub mod check;
 pub mod config;
 pub mod gate;
+pub mod granted;
 pub mod keep;
 pub mod listening;
 pub mod llm;

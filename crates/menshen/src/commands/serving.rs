@@ -13,11 +13,12 @@ use home::Connection;
 use kernel::ports::{Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
-use mcp::{Desk, SharedPolicy};
+use mcp::Desk;
 use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
 use menshen::fetch::SystemNames;
 use store::{Options as StoreOptions, Store, StoreError};
 
+use super::granted::Granted;
 use crate::config::{Config, Disposable, Options, data_folder};
 
 /// A house that is there answers within this time; without it the agent starts all the same.
@@ -38,6 +39,8 @@ pub struct Serving {
     pub language: Language,
     pub data: PathBuf,
     connection: Connection,
+    /// Held: its end ends the pinning.
+    _granted: Granted,
 }
 
 impl Serving {
@@ -53,8 +56,14 @@ impl Serving {
         if let Err(error) = connection.ready(HOUSE_WAIT).await {
             eprintln!("menshen: {}", error.message(config.language));
         }
-        let policy = SharedPolicy::new(config.policy.clone());
-        let desk = Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), Arc::default());
+        let granted = Granted::new(&config, &connection);
+        let desk = Desk::new(
+            connection.clone(),
+            granted.policy.clone(),
+            config.language,
+            env!("CARGO_PKG_VERSION"),
+            Arc::default(),
+        );
         let models = models(&config, &desk)?;
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
         let mut household = Household::open(Parts {
@@ -71,7 +80,7 @@ impl Serving {
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;
-        Ok(Self { household, language: config.language, data, connection })
+        Ok(Self { household, language: config.language, data, connection, _granted: granted })
     }
 
     /// Ends in order: what is written is on the disk.
