@@ -7,12 +7,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use decide::gate::{Language, Origin, Policy};
+use decide::gate::{Language, Origin};
 use decide::house::{EntityId, House};
 use home::{Connection, Settings};
 use mcp::Desk;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
+use super::granted::Granted;
 use super::say;
 use crate::config::{Config, Options};
 use crate::disposable;
@@ -48,7 +49,6 @@ pub struct TryCommand {
 /// The house that is tried, and whether it is a disposable one.
 struct Place {
     settings: Settings,
-    policy: Policy,
     disposable: bool,
     notes: Vec<String>,
 }
@@ -57,11 +57,13 @@ impl TryCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
         let config = Config::load(options);
         let place = match &options.url {
-            Some(_) => own(config.settings, config.policy, config.broken),
+            Some(_) => own(&config),
             None => self.made(config.language).await?,
         };
         let connection = Connection::start(place.settings.clone());
-        let policy = mcp::SharedPolicy::new(place.policy);
+        // Nobody allowed anything in a disposable house.
+        let granted = (!place.disposable).then(|| Granted::new(&config, &connection));
+        let policy = granted.as_ref().map_or_else(mcp::SharedPolicy::default, |granted| granted.policy.clone());
         let mut desk =
             Desk::new(connection.clone(), policy, config.language, env!("CARGO_PKG_VERSION"), place.notes.into());
         desk.origin = Origin::Person;
@@ -89,7 +91,7 @@ impl TryCommand {
     /// The disposable house, made if it is not there.
     async fn made(&self, language: Language) -> Result<Place> {
         let settings = disposable::ready(self.release.clone(), language).await?.settings();
-        Ok(Place { settings, policy: Policy::default(), disposable: true, notes: vec![] })
+        Ok(Place { settings, disposable: true, notes: vec![] })
     }
 
     async fn each(&self, desk: &Desk, paper: &Paper) -> Result<bool> {
@@ -124,8 +126,8 @@ impl TryCommand {
     }
 }
 
-fn own(settings: Settings, policy: Policy, broken: Option<String>) -> Place {
-    Place { settings, policy, disposable: false, notes: broken.into_iter().collect() }
+fn own(config: &Config) -> Place {
+    Place { settings: config.settings.clone(), disposable: false, notes: config.broken.iter().cloned().collect() }
 }
 
 async fn answered(desk: &Desk, sentence: &str, paper: &Paper) -> Result<Answer> {
