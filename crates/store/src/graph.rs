@@ -14,13 +14,12 @@ mod tests;
 mod walk;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use kernel::ports::{BoxFuture, Fact, Failure, GraphMemory, Purged, Recall, RecallQuery};
 use sdk::PurgeMode;
 use serde_json::{Map, Value};
 
-use crate::search::{Dictionary, Embedder};
+use crate::search::Dictionary;
 use crate::{Database, StoreError};
 
 /// A handle; clones share one memory.
@@ -28,25 +27,11 @@ use crate::{Database, StoreError};
 pub struct Graph {
     database: Database,
     dictionary: Dictionary,
-    embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Graph {
     pub fn new(database: Database, dictionary: Dictionary) -> Self {
-        Self { database, dictionary, embedder: None }
-    }
-
-    pub fn database_for_tests(&self) -> Database {
-        self.database.clone()
-    }
-    pub fn dictionary_for_tests(&self) -> Dictionary {
-        self.dictionary.clone()
-    }
-    /// Also search by meaning from now on.
-    #[must_use]
-    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.embedder = Some(embedder);
-        self
+        Self { database, dictionary }
     }
 
     /// Puts the names of what is known into the dictionary: once, after opening.
