@@ -15,6 +15,7 @@ mod zone;
 use std::fmt;
 
 pub use cron::{Cron, CronProblem};
+pub(crate) use duration::TENS;
 pub use duration::read_duration;
 pub use moment::{Moment, read_moment};
 pub use zone::Zone;

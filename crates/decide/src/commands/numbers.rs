@@ -3,6 +3,7 @@
 
 use super::words::{MINUS, PERCENT, POINT, Words};
 use crate::understood::effects::Quantity;
+use crate::when::TENS;
 
 /// The value that starts at a word and how many words it takes.
 pub(super) fn value_at(words: &Words, at: usize) -> Option<(usize, Quantity)> {
@@ -184,23 +185,13 @@ fn english(words: &Words, at: usize) -> Option<(usize, f64)> {
         ("eighteen", 18.0),
         ("nineteen", 19.0),
     ];
-    const TENS: [(&str, f64); 8] = [
-        ("twenty", 20.0),
-        ("thirty", 30.0),
-        ("forty", 40.0),
-        ("fifty", 50.0),
-        ("sixty", 60.0),
-        ("seventy", 70.0),
-        ("eighty", 80.0),
-        ("ninety", 90.0),
-    ];
     let word = |n: usize| words.words.get(at + n).map_or("", String::as_str);
     let among =
         |table: &[(&str, f64)], word: &str| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     if word(1) == "hundred" && (word(0) == "a" || small(word(0)).is_some_and(|digit| digit > 0.0)) {
         return Some((2, small(word(0)).unwrap_or(1.0) * 100.0));
     }
-    if let Some(tens) = among(&TENS, word(0)) {
+    if let Some(tens) = among(TENS, word(0)) {
         return Some(match small(word(1)).filter(|digit| *digit > 0.0 && word(1).is_ascii()) {
             Some(digit) => (2, tens + digit),
             None => (1, tens),

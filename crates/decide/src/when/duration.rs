@@ -71,7 +71,8 @@ const NUMBERS: &[(&str, f64)] = &[
     ("a", 1.0),
 ];
 
-const TENS: &[(&str, f64)] = &[
+/// Of every reader of numbers.
+pub(crate) const TENS: &[(&str, f64)] = &[
     ("twenty", 20.0),
     ("thirty", 30.0),
     ("forty", 40.0),
