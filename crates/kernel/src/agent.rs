@@ -1,4 +1,4 @@
-//! The agent: sessions side by side, one turn at a time in each. Start at [`Agent::start`] and
+//! The agent: sessions side by side, one turn at a time in each. Start at [`Agent::run`] and
 //! [`Agent::put`].
 //!
 //! Invariants: an input is on the disk before it counts as accepted; it is answered once; what a crash
@@ -31,6 +31,7 @@ mod turning;
 
 pub use events::AgentEvent;
 use session::Command;
+pub(crate) use session::language;
 use sessions::Sessions;
 pub use sessions::{SESSION_WAITING_MAX, SESSIONS_MAX};
 

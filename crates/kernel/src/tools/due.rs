@@ -3,6 +3,7 @@
 
 use decide::when::{Cron, Zone};
 
+use crate::agent::language;
 use crate::ports::{NewInput, Schedule, When};
 
 /// Later than this after its time a message says that it is late.
@@ -57,7 +58,7 @@ pub fn next_after(when: &When, now_ms: i64) -> Option<i64> {
 
 /// What the message says when its time has come, in the language it is written in.
 fn reminder(message: &str, due_at_ms: i64, now_ms: i64, written: impl Fn(i64) -> String) -> String {
-    let chinese = message.chars().any(|character| matches!(character, '\u{3400}'..='\u{9FFF}'));
+    let chinese = language(message) == "zh";
     let late_ms = now_ms - due_at_ms;
     if late_ms <= LATE_MS {
         return if chinese {
