@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Options as StoreOptions, Store};
 
 use super::say;
-use super::serving::{self, Place, language_and_folder};
+use super::serving::{self, Place};
 use super::socket::{self, Joined};
 use crate::config::{Config, Options};
 
@@ -89,7 +89,8 @@ impl ConfigCommand {
             }
             What::Unset { key, at } => (Ask::Unset { space: at.space.clone(), key }, at, None),
         };
-        let rows = carried_out(options, &at.place, ask).await?;
+        let config = Config::for_house(options, &at.place.which)?;
+        let rows = carried_out(&config, &at.place, ask).await?;
         let rows: Vec<Value> =
             rows.into_iter().filter(|row| one.as_ref().is_none_or(|key| row["key"] == *key)).collect();
         if let (Some(key), true) = (&one, rows.is_empty()) {
@@ -111,9 +112,8 @@ impl ConfigCommand {
                 );
             }
         }
-        let (language, _) = language_and_folder(options, &at.place)?;
         if rows.is_empty() && !at.json {
-            eprintln!("{}", say(language, "no settings", "没有设置"));
+            eprintln!("{}", say(config.language, "no settings", "没有设置"));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -139,8 +139,8 @@ fn asked_for() -> Result<String> {
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-async fn carried_out(options: &Options, place: &Place, ask: Ask) -> Result<Vec<Value>> {
-    let (_, folder) = language_and_folder(options, place)?;
+async fn carried_out(config: &Config, place: &Place, ask: Ask) -> Result<Vec<Value>> {
+    let folder = serving::folder(place, config);
     let store = match Store::open(&folder, &StoreOptions::default()) {
         Ok(store) => store,
         Err(error) => {
@@ -151,8 +151,7 @@ async fn carried_out(options: &Options, place: &Place, ask: Ask) -> Result<Vec<V
             return Joined::settings(&socket::path_in(&folder), ask).await;
         }
     };
-    let config = Config::for_house(options, &place.which)?;
-    let settings = menshen::agent::settings(&store, serving::layers(&config)).await?;
+    let settings = menshen::agent::settings(&store, serving::layers(config)).await?;
     answer(&settings, ask).await
 }
 

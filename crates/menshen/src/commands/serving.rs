@@ -110,7 +110,7 @@ pub fn layers(config: &Config) -> Layers {
     Layers { file: config.budgets.iter().filter_map(budget).collect(), ..Layers::default() }
 }
 
-fn folder(place: &Place, config: &Config) -> PathBuf {
+pub fn folder(place: &Place, config: &Config) -> PathBuf {
     let own = || match &place.which.disposable {
         Some(name) => data_folder().join(format!("try-{name}")),
         None => config.data.clone().unwrap_or_else(|| data_folder().join("household")),
