@@ -3,6 +3,7 @@
 //! Invariant: a port says what is guaranteed when its future is ready; what is written is on the disk
 //! then, unless the port says otherwise.
 
+mod brain;
 mod clock;
 mod inbox;
 mod knowledge;
@@ -13,6 +14,9 @@ mod settings;
 mod source;
 mod surroundings;
 
+pub use brain::{
+    Brain, BrainEvent, BrainStatus, Disposition, Ended, Outcome, Progress, Prompt, StreamingBehavior, Submitted,
+};
 pub use clock::Clock;
 pub use inbox::{Answered, Inbox, Input, NewInput, Principal, StoredTurn, TurnLog, place};
 pub use knowledge::{KnowledgeBase, KnowledgePart};

@@ -50,7 +50,14 @@ pub fn table(project: &Project) -> Vec<Finding> {
         };
         found.extend(what.map(|what| Finding::new(limit.path, limit.line, what)));
     }
-    for row in &rows {
+    for (index, row) in rows.iter().enumerate() {
+        if rows[..index].iter().any(|earlier| earlier.name == row.name) {
+            found.push(Finding::new(
+                DOCUMENT,
+                row.line,
+                format!("`{}` stands in the table twice: remove a row", row.name),
+            ));
+        }
         if !limits.iter().any(|limit| limit.name == row.name) {
             let what = format!(
                 "no constant `{}` has a `Limit:` line in its doc comment: remove the row or mark the constant",
@@ -194,6 +201,14 @@ const OTHER_MAX: u64 = 7;
                 "ARCHITECTURE.md:7: no constant `OTHER_MAX` has a `Limit:` line in its doc comment: remove the row or mark the constant",
             ],
         );
+    }
+
+    #[test]
+    fn a_row_that_stands_twice_is_found() {
+        let row = "| `A` | 3 | it is cut there |\n";
+        let document = format!("## Limits\n{row}{row}");
+        let project = with_files(&[("a.rs", "/// Limit: x\nconst A: usize = 3;\n"), ("ARCHITECTURE.md", &document)]);
+        check(super::table, &project, &["ARCHITECTURE.md:3: `A` stands in the table twice: remove a row"]);
     }
 
     #[test]
