@@ -2,7 +2,7 @@
 //!
 //! Start at [`judge`]. Invariants: what is not understood is refused; adding a rule never makes a
 //! verdict milder; no text from a model or from the house can make a verdict milder; only this
-//! module makes a [`Permit`], and only from an Allow.
+//! module makes a [`Permit`], and only from an Allow or from a person's yes to exactly this.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::house::{EntityId, House};
 
+mod approval;
 mod body;
 mod entity;
 mod judge;
@@ -25,6 +26,7 @@ mod table;
 mod triggers;
 mod walk;
 
+pub use approval::{Asked, Yes};
 pub use judge::{fingerprint, judge, may_open, proposals};
 pub use policy::{CoverClass, Grant, Guard, Media, Policy, Scope, ServiceRule};
 pub use reason::{Language, Reason, ReasonCode, Step};

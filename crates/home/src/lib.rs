@@ -5,6 +5,7 @@
 //! for) → `picture` (drawn, published). Writing: `execute` → `watching` → `verify`. Invariant: the
 //! long-lived connection changes the house only by a [`decide::gate::Permit`].
 
+pub mod approvals;
 pub mod audit;
 mod bodies;
 mod changes;
@@ -30,6 +31,7 @@ pub mod verify;
 mod watching;
 pub mod wire;
 
+pub use approvals::Approvals;
 pub use audit::Audit;
 pub use connection::{Connection, Settings};
 pub use endpoint::{Endpoint, Tls, Token, without_secrets};

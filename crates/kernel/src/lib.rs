@@ -7,6 +7,7 @@ pub mod agent;
 pub mod context;
 pub mod host;
 pub mod message;
+pub mod notes;
 pub mod ports;
 mod quiet;
 pub mod receipts;

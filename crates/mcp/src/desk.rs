@@ -10,13 +10,14 @@ use arc_swap::ArcSwap;
 use decide::gate::{Call, Decision, Language, Origin, Policy};
 use decide::house::House;
 use home::audit::recorded;
-use home::{Connection, HouseError};
+use home::{Approvals, Connection, HouseError};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::pace::{CALLS_AT_ONCE_MAX, CALLS_WAITING_MAX, Pace};
 use crate::tools::answer::house_error;
+use crate::tools::approve;
 use crate::tools::view::View;
 
 /// Limit: longest wait of one call for a house that is not there yet. With what follows it stays under ten seconds.
@@ -70,6 +71,10 @@ pub struct Desk {
     pub origin: Origin,
     /// Of the program, for `serverInfo`.
     pub version: &'static str,
+    /// Where a person is asked; without it, what asks is refused.
+    pub(crate) approvals: Option<Approvals>,
+    /// The conversation, or the client, whose calls come in at this desk.
+    pub session: Arc<str>,
     /// Facts that a start line and an overview should tell, `the grants file cannot be read`.
     pub notes: Arc<[String]>,
 }
@@ -94,8 +99,24 @@ impl Desk {
             language,
             origin: Origin::Model,
             version,
+            approvals: None,
+            session: Arc::from(""),
             notes,
         }
+    }
+
+    /// The same desk, where a person is asked what may not go by itself.
+    pub fn asking(self, approvals: &Approvals) -> Self {
+        let desk = self.clone();
+        approvals.carried_by(Arc::new(move |approved| {
+            let desk = desk.clone();
+            Box::pin(async move { approve::carried(&desk, approved).await })
+        }));
+        Self { approvals: Some(approvals.clone()), ..self }
+    }
+
+    pub fn approvals(&self) -> Option<&Approvals> {
+        self.approvals.as_ref()
     }
 
     /// The policy of now.

@@ -9,6 +9,7 @@ use crate::desk::Desk;
 
 pub mod act;
 pub mod answer;
+pub mod approve;
 pub mod arguments;
 pub mod call;
 pub mod catalogue;

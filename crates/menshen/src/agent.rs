@@ -2,6 +2,7 @@
 //!
 //! Start at [`Household::open`]. Invariant: nothing is decided here; each adapter only passes on.
 
+mod askers;
 mod beside;
 mod built_in;
 mod clock;
@@ -9,6 +10,7 @@ mod house;
 mod household;
 mod surroundings;
 
+pub use askers::Askers;
 pub use built_in::{BuiltIn, not_done};
 pub use clock::LocalClock;
 pub use house::{HouseUndo, register_house};

@@ -1,5 +1,6 @@
 //! The commands, one module each. Start at the one that is asked for.
 
+pub mod approvals;
 pub mod audit;
 pub mod chat;
 pub mod check;

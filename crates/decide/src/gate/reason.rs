@@ -95,6 +95,11 @@ pub enum ReasonCode {
 }
 
 impl Reason {
+    /// "unlock Front Door": the action that was called for, on what it names; `what` is how it is called.
+    pub fn deed(&self, language: Language, what: &str) -> String {
+        words::deed(self, what, language)
+    }
+
     /// "turning on input_boolean.guest_mode triggers automation 'Guests', which unlocks lock.back_door".
     pub fn sentence(&self, language: Language) -> String {
         match language {

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use decide::gate::{Call, Decision, Facts, Language, Plan, Problem, Send, Verdict, judge};
+use decide::gate::{Call, Decision, Facts, Language, Permit, Plan, Problem, Send, Verdict, Yes, judge};
 use decide::house::{EntityId, House};
 use home::{Cause, HouseError, Outcome, OutcomeKind, Receipt};
 use serde_json::{Map, Value, json};
 
 use super::answer::{failure, house_error, say};
+use super::approve;
 use super::call::problem::problem;
 use super::call::values::in_range;
 use super::macros::would::reached;
@@ -64,6 +65,9 @@ pub async fn act(desk: &Desk, house: Arc<House>, wanted: Wanted<'_>) -> Value {
             Ok(judged) => judged,
             Err(answer) => return answer,
         };
+        if let Some(answer) = approve::answered_before(desk, &house, &call, &decision) {
+            return answer;
+        }
         match carry_out(desk, &house, &call, decision).await {
             Done::Told(answer) => return answer,
             Done::Changed(_) if again < JUDGED_AGAIN_MAX => again += 1,
@@ -141,7 +145,7 @@ async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) 
     match decision.permit(desk.origin) {
         Err(decision) => {
             desk.record_refusal(call, &decision);
-            Done::Told(refusal(&view, &decision))
+            Done::Told(approve::asked(desk, house, call, &decision).unwrap_or_else(|| refusal(&view, &decision)))
         }
         Ok(permit) => {
             if let Some(answer) = too_many(&view, permit.plan()) {
@@ -152,15 +156,43 @@ async fn carry_out(desk: &Desk, house: &House, call: &Call, decision: Decision) 
                 desk.record_held(call, &answer);
                 return Done::Told(answer);
             }
-            let plan = permit.plan().clone();
-            let receipt = desk.connection.execute(permit).await;
-            let house = desk.connection.house();
-            let answer = told(&desk.view(&house), &ran, &plan, &receipt);
-            let changed = receipt.error.as_ref().is_some_and(|error| error.is(Cause::Changed));
-            // What went out all the same, toward safety, is not sent again.
-            let held = changed && plan.sends.iter().all(|send| !send.toward_safety);
-            if held { Done::Changed(answer) } else { Done::Told(answer) }
+            sent(desk, &ran, permit).await
         }
+    }
+}
+
+/// Executes, and tells what came of it.
+async fn sent(desk: &Desk, ran: &str, permit: Permit) -> Done {
+    let plan = permit.plan().clone();
+    let receipt = desk.connection.execute(permit).await;
+    let house = desk.connection.house();
+    let answer = told(&desk.view(&house), ran, &plan, &receipt);
+    let changed = receipt.error.as_ref().is_some_and(|error| error.is(Cause::Changed));
+    // What went out all the same, toward safety, is not sent again.
+    let held = changed && plan.sends.iter().all(|send| !send.toward_safety);
+    if held { Done::Changed(answer) } else { Done::Told(answer) }
+}
+
+/// Judges a call that a person said yes to once more, on a house in which every change has been read, and
+/// executes it where it is still what was asked. The answer, and whether it was not.
+pub(super) async fn act_approved(desk: &Desk, call: &Call, yes: Yes) -> Result<Value, Value> {
+    let house = desk.house_loaded().await;
+    // As when it was asked: a macro's body may be another one by now.
+    let judged = self::judged(desk, &house, call).map(|decision| (call.clone(), decision));
+    let judged = judged.map_err(|found| problem(&desk.view(&house), &found));
+    desk.connection.caught_up(MACRO_CATCH_UP_MAX).await;
+    let house = settled(desk, &judged).await.map_err(|error| desk.house_error(&error))?;
+    let decision = self::judged(desk, &house, call).map_err(|found| problem(&desk.view(&house), &found))?;
+    let ran = format!("{}.{}", cleaned(&call.domain), cleaned(&call.service));
+    match decision.approved(yes, desk.origin) {
+        Err(decision) => {
+            desk.record_refusal(call, &decision);
+            Err(refusal(&desk.view(&house), &decision))
+        }
+        Ok(permit) => match sent(desk, &ran, permit).await {
+            Done::Told(answer) => Ok(answer),
+            Done::Changed(answer) => Err(answer),
+        },
     }
 }
 

@@ -11,6 +11,7 @@ use decide::gate::Language;
 use decide::text::clean;
 use futures_util::stream;
 use kernel::message::{CallRequest, Message};
+use kernel::notes::note;
 use kernel::ports::{Abilities, BoxFuture, Delta, DeltaStream, EndReason, LlmSource, SourceError, SourceRequest};
 use mcp::Desk;
 use serde_json::{Value, json};
@@ -112,6 +113,9 @@ fn calling(calls: Vec<(&str, Value)>) -> VecDeque<Delta> {
 }
 
 async fn answer(desk: &Desk, text: &str, zh: bool, why: &str) -> VecDeque<Delta> {
+    if let Some(note) = note(text) {
+        return spoken(note.to_owned());
+    }
     if is_undo(text) {
         return calling(vec![("undo", json!({}))]);
     }

@@ -14,19 +14,22 @@ use mcp::tools::catalogue::catalogue;
 use sdk::{ToolDef, ToolScope, tool_handler};
 use serde_json::{Map, Value, json};
 
+use super::askers::Askers;
+
 /// Who owns the tools of the house.
 pub const OWNER: &str = "house";
 /// Entities of one turn that undo remembers.
 const REMEMBERED_MAX: usize = 200;
 
-/// A desk that speaks the person's language.
-fn speaking(desk: &Desk, language: &str) -> Desk {
+/// A desk that speaks the person's language, for this conversation.
+fn speaking(desk: &Desk, language: &str, session: &str) -> Desk {
     let mut desk = desk.clone();
+    desk.session = session.into();
     desk.language = if language == "zh" { Language::Chinese } else { Language::English };
     desk
 }
 
-pub fn register_house(agent: &Agent, desk: &Desk) -> Result<(), Failure> {
+pub fn register_house(agent: &Agent, desk: &Desk, asked: &Askers) -> Result<(), Failure> {
     for tool in catalogue() {
         let def = ToolDef {
             name: tool.name.to_owned(),
@@ -36,14 +39,18 @@ pub fn register_house(agent: &Agent, desk: &Desk) -> Result<(), Failure> {
             untrusted: true,
             ..ToolDef::default()
         };
-        let (desk, name) = (desk.clone(), tool.name);
+        let (desk, name, asked) = (desk.clone(), tool.name, asked.clone());
         let handler = tool_handler(move |arguments, scope| {
-            let desk = speaking(&desk, &scope.language);
+            let (desk, asked) = (speaking(&desk, &scope.language, &scope.session), asked.clone());
             async move {
                 if name == "call_service" && foreign_words(&arguments, &scope) {
                     return Ok(asks_first(&scope.language));
                 }
-                Ok(call(&desk, name, &arguments).await)
+                let answer = call(&desk, name, &arguments).await;
+                if let Some(id) = answer.pointer("/approval/id").and_then(Value::as_str) {
+                    asked.remember(id, &scope);
+                }
+                Ok(answer)
             }
         });
         agent.tools().register(OWNER, def, handler)?;
@@ -147,7 +154,7 @@ pub struct HouseUndo(pub Desk);
 impl Undo for HouseUndo {
     fn undo<'a>(&'a self, changes: Value, language: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async move {
-            let desk = speaking(&self.0, language);
+            let desk = speaking(&self.0, language, "");
             let house = desk.connection.house();
             // The newest change first; of one thing the oldest state is the one from before the turn.
             let states: Vec<&Value> =

@@ -23,6 +23,7 @@ use store::{DocumentMemory, Graph, KnowledgeFolder, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::askers::{Askers, report};
 use super::beside;
 use super::built_in::{self, BuiltIn};
 use crate::fetch::{Names, Web, web_tools};
@@ -72,6 +73,7 @@ pub struct Household {
     knowledge: KnowledgeFolder,
     dictionary: Dictionary,
     foreign: Vec<Foreign>,
+    askers: Askers,
 }
 
 /// The knowledge folder, in the household's.
@@ -151,7 +153,8 @@ impl Household {
             rescheduled,
         };
         let agent = Agent::new(ports, limits(&settings))?;
-        register_house(&agent, &desk)?;
+        let askers = Askers::default();
+        register_house(&agent, &desk, &askers)?;
         let zone = clock.zone().to_owned();
         let zone: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(move || zone.clone());
         let documents = DocumentMemory::new(database.clone(), dictionary.clone(), clock.clone());
@@ -178,7 +181,7 @@ impl Household {
         let marks = HouseMarks { addresses: Arc::new(move || marks.clone()) };
         let foreign =
             foreign.into_iter().map(|server| Foreign::start(server, marks.clone(), classes.clone())).collect();
-        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, dictionary, foreign })
+        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, dictionary, foreign, askers })
     }
 
     /// Goes on with what was left open, and begins what goes on beside: budgets follow the settings, the
@@ -200,6 +203,9 @@ impl Household {
         self.agent.spawn(beside::promote(self.documents.clone(), self.graph.clone(), self.agent.ports().clock.clone()));
         let names = beside::learn_names(self.desk.connection.clone(), self.graph.clone(), self.dictionary.clone());
         self.agent.spawn(names);
+        if let Some(approvals) = self.desk.approvals() {
+            self.agent.spawn(report(self.agent.clone(), approvals.clone(), self.askers.clone()));
+        }
         for server in std::mem::take(&mut self.foreign) {
             self.agent.spawn(beside::offer(self.agent.clone(), server));
         }

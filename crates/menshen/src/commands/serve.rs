@@ -2,10 +2,12 @@
 //! is answered, over a stop and a crash too.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::approvals::Terminal;
 use super::say;
 use super::serving::{Place, Serving};
 use super::socket;
@@ -23,14 +25,16 @@ pub struct ServeCommand {
 
 impl ServeCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let serving = Serving::start(options, &self.place).await?;
+        let serving = Serving::start(options, &self.place, true).await?;
         let path = socket::path_in(&serving.data);
         let folder = serving.data.display();
         let english = format!("Serving the household in {folder}; `menshen chat` joins it. Ctrl-C ends.");
         let chinese = format!("正在运行，家庭数据在 {folder}；用 `menshen chat` 加入对话。Ctrl-C 结束。");
         eprintln!("{}", say(serving.language, &english, &chinese));
+        let approvals = serving.household.desk.approvals().context("nobody could be asked")?.clone();
+        let terminal = Arc::new(Terminal::new(approvals, &serving.data, serving.language, None));
         let ended = tokio::select! {
-            ended = socket::serve(&serving.household, &path) => ended,
+            ended = socket::serve(&serving.household, terminal, &path) => ended,
             ended = asked_to_end() => ended,
         };
         serving.close().await;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use decide::gate::Language;
-use home::Connection;
+use home::{Approvals, Connection};
 use kernel::ports::{Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
@@ -44,7 +44,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    pub async fn start(options: &Options, place: &Place) -> Result<Self> {
+    /// `asks`: somebody may say yes while it runs; without, what asks is refused.
+    pub async fn start(options: &Options, place: &Place, asks: bool) -> Result<Self> {
         let config = Config::for_house(options, &place.which)?;
         if let Some(broken) = &config.broken {
             bail!("{broken}");
@@ -64,6 +65,10 @@ impl Serving {
             env!("CARGO_PKG_VERSION"),
             Arc::default(),
         );
+        let desk = match asks {
+            true => desk.asking(&Approvals::new(connection.audit().clone(), run())),
+            false => desk,
+        };
         let models = models(&config, &desk)?;
         let persona = config.persona.clone().unwrap_or_else(|| data.join("AGENTS.md"));
         let mut household = Household::open(Parts {
@@ -88,6 +93,11 @@ impl Serving {
         self.household.agent.close().await;
         self.connection.close().await;
     }
+}
+
+/// Of this start of the program, unlike any other's.
+fn run() -> String {
+    format!("{:08x}", RandomState::new().hash_one(std::process::id()) >> 32)
 }
 
 /// The person's language, and the household's folder.

@@ -25,6 +25,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::approvals::{self, Terminal};
 use super::config::{self, Ask};
 use super::listening::Listener;
 
@@ -36,6 +37,8 @@ pub const SOCKET_LINE_BYTES_MAX: usize = 1024 * 1024;
 const WRITE_MAX: Duration = Duration::from_secs(5);
 /// Longest wait for a server that is there.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// A garage takes half a minute, and the house may answer late.
+const DECIDE_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,6 +51,8 @@ enum Request {
     Stop,
     /// The only one: look at the settings, or change one.
     Settings(Ask),
+    /// The only one: look at what waits for a person, or decide it.
+    Approvals(approvals::Ask),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,6 +63,7 @@ enum Reply {
     Accepted(i64),
     Event(AgentEvent),
     Settings(Vec<Value>),
+    Approvals(Vec<Value>),
     Error(String),
 }
 
@@ -68,7 +74,7 @@ pub fn path_in(data: &Path) -> PathBuf {
 }
 
 /// Answers clients until it is dropped.
-pub async fn serve(household: &Household, path: &Path) -> Result<()> {
+pub async fn serve(household: &Household, terminal: Arc<Terminal>, path: &Path) -> Result<()> {
     // The store's lock says that nobody else serves here: what lies there is left over.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -93,24 +99,35 @@ pub async fn serve(household: &Household, path: &Path) -> Result<()> {
             continue;
         }
         let (agent, outbox) = (household.agent.clone(), household.store.outbox());
-        let settings = household.settings.clone();
+        let desks = Desks { settings: household.settings.clone(), terminal: terminal.clone() };
         clients.spawn(async move {
-            if let Err(error) = client(agent, outbox, settings, stream).await {
+            if let Err(error) = client(agent, outbox, desks, stream).await {
                 tracing::debug!("a client of the local socket left: {error:#}");
             }
         });
     }
 }
 
+/// What a client can ask for other than a conversation.
+struct Desks {
+    settings: Settings,
+    terminal: Arc<Terminal>,
+}
+
 /// One client to its end. Who leaves in the middle has its turn finished all the same: it was accepted.
-async fn client(agent: Agent, outbox: Arc<dyn Outbox>, settings: Settings, stream: UnixStream) -> Result<()> {
+async fn client(agent: Agent, outbox: Arc<dyn Outbox>, desks: Desks, stream: UnixStream) -> Result<()> {
     let (reading, mut writing) = stream.into_split();
     let mut lines = lines(reading);
     let session = match request(&mut lines).await? {
         Some(Request::Join(session)) => session,
         Some(Request::Settings(ask)) => {
-            let rows = config::answer(&settings, ask).await;
+            let rows = config::answer(&desks.settings, ask).await;
             let reply = rows.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Settings);
+            return write(&mut writing, &reply).await;
+        }
+        Some(Request::Approvals(ask)) => {
+            let rows = desks.terminal.answer(ask).await;
+            let reply = rows.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Approvals);
             return write(&mut writing, &reply).await;
         }
         _ => return write(&mut writing, &Reply::Error("join a conversation first".into())).await,
@@ -151,7 +168,7 @@ async fn client(agent: Agent, outbox: Arc<dyn Outbox>, settings: Settings, strea
                     }
                 }
                 Some(Request::Stop) => listener.stop(),
-                Some(Request::Join(_) | Request::Settings(_)) => write(&mut writing, &Reply::Error("one conversation a client".into())).await?,
+                Some(Request::Join(_) | Request::Settings(_) | Request::Approvals(_)) => write(&mut writing, &Reply::Error("one conversation a client".into())).await?,
             },
         }
     }
@@ -213,6 +230,17 @@ impl Joined {
         }
     }
 
+    /// What waits for a person at a running agent, or what came of deciding it. Carrying it out takes its time.
+    pub async fn approvals(path: &Path, ask: approvals::Ask) -> Result<Vec<Value>> {
+        let mut joined = Self::open(path).await?;
+        write(&mut joined.writing, &Request::Approvals(ask)).await?;
+        match timeout(DECIDE_MAX, joined.reply()).await.context("it does not answer")?? {
+            Reply::Approvals(rows) => Ok(rows),
+            Reply::Error(message) => bail!("{message}"),
+            _ => bail!("`menshen serve` speaks another version: start it again"),
+        }
+    }
+
     async fn open(path: &Path) -> Result<Self> {
         let connected = timeout(CONNECT_MAX, UnixStream::connect(path)).await;
         let stream = connected.context("it does not answer")?.with_context(|| {
@@ -230,7 +258,7 @@ impl Joined {
                 Reply::Accepted(id) => return Ok(id),
                 Reply::Event(event) => self.early.push_back(event),
                 Reply::Error(message) => bail!("{message}"),
-                Reply::Joined(_) | Reply::Settings(_) => {}
+                Reply::Joined(_) | Reply::Settings(_) | Reply::Approvals(_) => {}
             }
         }
     }
@@ -248,7 +276,7 @@ impl Joined {
             match self.reply().await? {
                 Reply::Event(event) => return Ok(event),
                 Reply::Error(message) => bail!("{message}"),
-                Reply::Accepted(_) | Reply::Joined(_) | Reply::Settings(_) => {}
+                Reply::Accepted(_) | Reply::Joined(_) | Reply::Settings(_) | Reply::Approvals(_) => {}
             }
         }
     }

@@ -1,35 +1,35 @@
 //! The words of a reason, in English and Chinese.
 
-use super::{Reason, ReasonCode, Step};
+use super::{Language, Reason, ReasonCode, Step};
 use crate::house::EntityId;
 
-/// English verb of a service: third person and gerund.
-fn verbs(action: &str) -> (&'static str, &'static str) {
+/// English verb of a service: third person, gerund and imperative.
+fn verbs(action: &str) -> (&'static str, &'static str, &'static str) {
     if action.starts_with("script.") && !action.ends_with(".toggle") && !action.ends_with(".turn_off") {
-        return ("runs", "running");
+        return ("runs", "running", "run");
     }
     match action.split_once('.').map_or(action, |(_, service)| service) {
-        "unlock" => ("unlocks", "unlocking"),
-        "lock" => ("locks", "locking"),
-        "open" | "open_cover" | "open_valve" => ("opens", "opening"),
-        "close_cover" | "close_valve" => ("closes", "closing"),
-        "stop_cover" | "stop_valve" | "stop" => ("stops", "stopping"),
-        "set_cover_position" | "set_valve_position" => ("moves", "moving"),
+        "unlock" => ("unlocks", "unlocking", "unlock"),
+        "lock" => ("locks", "locking", "lock"),
+        "open" | "open_cover" | "open_valve" => ("opens", "opening", "open"),
+        "close_cover" | "close_valve" => ("closes", "closing", "close"),
+        "stop_cover" | "stop_valve" | "stop" => ("stops", "stopping", "stop"),
+        "set_cover_position" | "set_valve_position" => ("moves", "moving", "move"),
         "open_cover_tilt" | "close_cover_tilt" | "set_cover_tilt_position" | "toggle_cover_tilt" => {
-            ("tilts", "tilting")
+            ("tilts", "tilting", "tilt")
         }
-        "turn_on" => ("turns on", "turning on"),
-        "turn_off" => ("turns off", "turning off"),
-        "toggle" => ("toggles", "toggling"),
-        "press" => ("presses", "pressing"),
-        "trigger" => ("runs", "running"),
-        "alarm_disarm" => ("disarms", "disarming"),
-        "alarm_trigger" => ("sets off", "setting off"),
-        arm if arm.starts_with("alarm_arm") => ("arms", "arming"),
-        "start" => ("starts", "starting"),
-        "cancel" | "pause" | "finish" => ("ends", "ending"),
-        set if set.starts_with("set_") || set.starts_with("select_") => ("sets", "setting"),
-        _ => ("acts on", "acting on"),
+        "turn_on" => ("turns on", "turning on", "turn on"),
+        "turn_off" => ("turns off", "turning off", "turn off"),
+        "toggle" => ("toggles", "toggling", "toggle"),
+        "press" => ("presses", "pressing", "press"),
+        "trigger" => ("runs", "running", "run"),
+        "alarm_disarm" => ("disarms", "disarming", "disarm"),
+        "alarm_trigger" => ("sets off", "setting off", "set off"),
+        arm if arm.starts_with("alarm_arm") => ("arms", "arming", "arm"),
+        "start" => ("starts", "starting", "start"),
+        "cancel" | "pause" | "finish" => ("ends", "ending", "end"),
+        set if set.starts_with("set_") || set.starts_with("select_") => ("sets", "setting", "set"),
+        _ => ("acts on", "acting on", "use"),
     }
 }
 
@@ -70,6 +70,14 @@ fn kind(id: &EntityId) -> (&'static str, &'static str) {
 
 fn id_or<'a>(id: Option<&'a EntityId>, action: &'a str) -> &'a str {
     id.map_or(action, |id| id.as_str())
+}
+
+/// What it comes to where the road starts, as one would ask for it: "unlock Front Door".
+pub(super) fn deed(reason: &Reason, what: &str, language: Language) -> String {
+    match language {
+        Language::English => format!("{} {what}", verbs(&reason.by).2),
+        Language::Chinese => format!("{}{what}", chinese_verb(&reason.by)),
+    }
 }
 
 pub(super) fn english(reason: &Reason) -> String {

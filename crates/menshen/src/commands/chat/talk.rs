@@ -18,7 +18,7 @@ pub enum Talk {
 impl Talk {
     /// With the replies of this conversation that nobody has seen yet.
     pub async fn open(options: &Options, place: &Place, session: &str) -> Result<(Self, Vec<Outgoing>)> {
-        let serving = match Serving::start(options, place).await {
+        let serving = match Serving::start(options, place, false).await {
             Ok(serving) => Box::new(serving),
             Err(error) if serving::in_use(&error) => {
                 let (_, data) = serving::language_and_folder(options, place)?;
