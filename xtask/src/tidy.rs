@@ -44,6 +44,7 @@ const RULES: &[Rule] = &[
     arrows::allowed,
     arrows::bans,
     arrows::fences,
+    arrows::said_in_one,
     arrows::sockets,
     shape::long_files,
     shape::long_functions,

@@ -124,6 +124,24 @@ pub fn fences(project: &Project) -> Vec<Finding> {
     found
 }
 
+/// Words that only one file may say, outside of tests: whoever could say them could give away what they guard.
+const SAID_IN_ONE: &[(&str, &str, &str)] =
+    &[("Yes::of_a_person", "crates/home/src/approvals.rs", "only a question that was claimed makes a person's yes")];
+
+pub fn said_in_one(project: &Project) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, text) in project.with_ends(&[".rs"]).filter(|(path, _)| !path.contains("/tests")) {
+        let source = Source::new(text);
+        let code = source.code.split("#[cfg(test)]").next().unwrap_or_default();
+        for (word, home, why) in SAID_IN_ONE.iter().filter(|(_, home, _)| *home != path) {
+            if let Some(at) = code.find(word) {
+                found.push(Finding::new(path, line_of(code, at), format!("`{word}` outside {home}: {why}")));
+            }
+        }
+    }
+    found
+}
+
 pub fn sockets(project: &Project) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in project.with_ends(&[".rs"]) {
@@ -163,6 +181,26 @@ mod tests {
                 .collect(),
         });
         Project { members: members.collect(), ..Project::default() }
+    }
+
+    #[test]
+    fn a_persons_yes_is_made_in_one_file() {
+        let said = "fn f() {\n    Yes::of_a_person(asked);\n}\n";
+        let project = with_files(&[
+            ("crates/home/src/approvals.rs", said),
+            ("crates/home/src/other.rs", said),
+            (
+                "crates/mcp/src/a.rs",
+                "// Yes::of_a_person\nconst A: &str = \"Yes::of_a_person\";\n#[cfg(test)]\nmod t { fn f() { Yes::of_a_person(x); } }\n",
+            ),
+        ]);
+        check(
+            super::said_in_one,
+            &project,
+            &[
+                "crates/home/src/other.rs:2: `Yes::of_a_person` outside crates/home/src/approvals.rs: only a question that was claimed makes a person's yes",
+            ],
+        );
     }
 
     #[test]

@@ -1,3 +1,6 @@
+//! What a question goes through from being filed to being decided, on a clock that stands still. Start at the
+//! first test. Invariant: whatever happens, a yes is carried out at most once.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use decide::gate::{Asked, Decision, Plan, Reason, ReasonCode, Send, Verdict};

@@ -19,13 +19,13 @@ const TAKEN_MAX: Duration = Duration::from_secs(10);
 const MOVES_MAX: Duration = Duration::from_millis(600);
 
 /// The editor of the house's own pages: it writes a file, then the house reloads by itself.
-struct Editor<'a> {
+pub struct Editor<'a> {
     house: &'a TestHouse,
     endpoint: Endpoint,
 }
 
 impl Editor<'_> {
-    fn of(house: &TestHouse) -> Editor<'_> {
+    pub fn of(house: &TestHouse) -> Editor<'_> {
         Editor { house, endpoint: Endpoint::parse(&house.url, Tls::SystemRoots).unwrap() }
     }
 
@@ -40,7 +40,7 @@ impl Editor<'_> {
     }
 
     /// Writes, and returns in the moment in which the house has taken it.
-    async fn write_and_see(&self, kind: &str, body: &Value) {
+    pub async fn write_and_see(&self, kind: &str, body: &Value) {
         let (taken, mut seen) = tokio::sync::mpsc::unbounded_channel();
         let told = move |_: &Value| _ = taken.send(());
         let mut tasks = Vec::new();
@@ -56,7 +56,7 @@ impl Editor<'_> {
         waited.expect("the house did not reload").unwrap();
     }
 
-    async fn remove(&self, kind: &str) {
+    pub async fn remove(&self, kind: &str) {
         let client = self.endpoint.http_client().unwrap();
         _ = client.delete(self.url(kind)).bearer_auth(&self.house.token).send().await.unwrap();
     }

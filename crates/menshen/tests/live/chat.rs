@@ -14,6 +14,8 @@ use tokio::time::{Instant, timeout};
 
 use super::houses::{TestHouse, raw, states};
 
+#[path = "chat/approvals.rs"]
+mod approvals;
 #[path = "chat/keep.rs"]
 mod keep;
 #[path = "chat/llm_check.rs"]
