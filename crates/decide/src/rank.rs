@@ -13,8 +13,8 @@ mod words;
 
 pub use concepts::{Concept, Concepts, PHRASE_WORDS_MAX, concepts};
 pub use fuse::fuse;
-pub use told::{Fit, Told, fit};
-pub use words::{forms, is_exact, says_nothing, stem};
+pub use told::{Fit, Places, Told, fit};
+pub use words::{forms, is_exact, is_light, says_nothing, stem};
 
 /// A word of a text, in comparable form, with the shorter words inside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,11 +28,15 @@ pub struct Cut {
 pub struct Need {
     /// As it was said.
     pub word: String,
+    /// The word behind it in the question.
+    pub next: String,
     pub concepts: Vec<Concept>,
     /// Other words and phrases that would do, each with how well, at most 1.
     pub others: Vec<(String, f64)>,
     /// Asks for something that somebody has one of: an age, a price.
     pub attribute: bool,
+    /// Such a one that is told by a number alone: a size, a weight.
+    pub measure: bool,
     /// A question word: it helps to rank, an answer need not have it.
     pub asks: bool,
     /// What the answer is one of (which **brand**): it counts for less, the answer is rarely called so.
@@ -41,6 +45,8 @@ pub struct Need {
     pub name: bool,
     /// A number or a code: only itself will do.
     pub exact: bool,
+    /// A light word (开, 订, 一次): it helps to rank, an answer need not have it.
+    pub light: bool,
     /// How rare it is among all that is told, 0 to 1: set by [`weigh`].
     pub weight: f64,
     /// How many texts have it.
@@ -51,6 +57,8 @@ pub struct Need {
 const NEEDS_MAX: usize = 24;
 /// What the answer is one of weighs so much where it is not met.
 const ANSWER: f64 = 0.4;
+/// Groups that an answer tells without their word.
+const MEASURES: [&str; 4] = ["size", "height", "weight", "age"];
 /// How well another form of the same word does.
 const FORM: f64 = 0.95;
 /// How well a word does that is only spelled the same in pinyin.
@@ -72,7 +80,8 @@ pub fn needs(question: &[Cut]) -> Vec<Need> {
         if let Some(mut next) = next
             && !needs.iter().any(|known| known.word == next.word)
         {
-            next.answer = after && !next.attribute && !next.asks;
+            next.answer = after && !next.asks && (next.measure || !next.attribute);
+            next.next = question.get(at).map(|cut| cut.word.clone()).unwrap_or_default();
             needs.push(next);
         }
     }
@@ -91,10 +100,8 @@ fn chooses(word: &str) -> bool {
             | "哪"
             | "哪款"
             | "哪家"
-            | "几"
             | "啥"
             | "哪些"
-            | "多少"
             | "种"
             | "款"
             | "kind"
@@ -148,7 +155,15 @@ fn need(table: &Concepts, words: &[Cut], concepts: Vec<Concept>) -> Option<Need>
     let exact = rest.is_empty() && is_exact(&word);
     let attribute = concepts.iter().filter_map(|it| table.group(*it)).any(|group| group.single);
     let others = others(table, words, &word, &concepts);
-    Some(Need { word, concepts, others, asks, exact, attribute, ..Need::default() })
+    let measure = concepts.iter().filter_map(|it| table.group(*it)).any(|group| MEASURES.contains(&group.name));
+    let asks = asks || how_many(&word);
+    let light = is_light(&word);
+    Some(Need { word, concepts, others, asks, exact, attribute, measure, light, ..Need::default() })
+}
+
+/// 几 and what is counted: 几圈, 几样.
+fn how_many(word: &str) -> bool {
+    word.starts_with('几') && (2..=3).contains(&word.chars().count())
 }
 
 /// Other forms of the word, and what stands in its groups of the table, with other forms of that.

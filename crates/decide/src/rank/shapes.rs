@@ -3,7 +3,9 @@
 
 /// Groups that can be answered so.
 pub const SHAPES: &[&str] =
-    &["price", "phone", "when", "duration", "frequency", "count", "howmuch", "number", "temperature"];
+    &["price", "phone", "when", "where", "duration", "frequency", "count", "howmuch", "number", "temperature"];
+/// Of these, those without which nothing answers: what tells no time is not told when asked for one.
+pub const NEEDED: &[&str] = &["when", "where", "duration", "howmuch"];
 
 /// Groups of the table that a text answers by its looks.
 pub fn shapes(plain: &str) -> Vec<&'static str> {
@@ -16,12 +18,17 @@ pub fn shapes(plain: &str) -> Vec<&'static str> {
     {
         found.push("price");
     }
-    if digits >= 7 {
+    // Hotlines are short: 95598, 96390.
+    if digits >= 5 {
         found.push("phone");
     }
     if (numeral && any(&["月", "号", "日", "点", "年", "周", "天", "小时", "分钟"])) || any(TIMES) || clock(plain)
     {
         found.extend(["when", "duration", "frequency"]);
+    }
+    // A place with a name has no mark of its own where names are words like any other.
+    if any(PLACES) || plain.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        found.push("where");
     }
     if numeral || any(NUMBERS) {
         found.extend(["count", "howmuch"]);
@@ -29,6 +36,10 @@ pub fn shapes(plain: &str) -> Vec<&'static str> {
         if !found.contains(&"price") && any(&NUMBERS[2..]) {
             found.push("price");
         }
+    }
+    // And so are times: six fifty.
+    if any(&NUMBERS[2..]) && !found.contains(&"when") {
+        found.extend(["when", "duration"]);
     }
     if digits >= 4 {
         found.push("number");
@@ -74,7 +85,47 @@ const TIMES: &[&str] = &[
     "february",
     "march",
     "april",
-    " may ",
+    " may",
+    "may ",
+    "easter",
+    "christmas",
+    "half term",
+    "spring",
+    "summer",
+    "autumn",
+    "winter",
+    "fortnight",
+    "month",
+    "each ",
+    "every ",
+    "once",
+    "twice",
+    "noon",
+    "birthday",
+    "1st",
+    "2nd",
+    "3rd",
+    "0th",
+    "4th",
+    "5th",
+    "6th",
+    "7th",
+    "8th",
+    "9th",
+    "节",
+    "每",
+    "冬",
+    "夏",
+    "春",
+    "秋",
+    "元旦",
+    "清明",
+    "假",
+    "前",
+    "后",
+    "before",
+    "after",
+    "when",
     "june",
     "july",
     "august",
@@ -95,6 +146,12 @@ const TIMES: &[&str] = &[
     "daily",
     "yearly",
     "term",
+];
+
+/// What stands before a place, or in one.
+const PLACES: &[&str] = &[
+    "在", "里", "上", "下", "旁", "边", "柜", "抽屉", "盒", "箱", "袋", "后", "前", "口", "楼", "路", "街", "区", "去",
+    "到", "家", "店", "左", "右", "东", "西", "南", "北",
 ];
 
 /// The most digits in a row, blanks and dashes between them allowed.
@@ -134,6 +191,9 @@ mod tests {
         assert!(shapes("call 0117 496 0144").contains(&"phone"));
         assert!(shapes("cubs is at 18:15").contains(&"when"));
         assert!(shapes("每周三下午").contains(&"when"));
-        assert!(shapes("the key hangs by the door").is_empty());
+        assert!(shapes("call 95598").contains(&"phone"));
+        assert_eq!(shapes("the key hangs by the door"), ["where"]);
+        assert_eq!(shapes("柜"), ["where"]);
+        assert!(shapes("买了新的吹风机").is_empty());
     }
 }

@@ -5,6 +5,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use crate::text::is_unspaced;
+
 /// The form under which an English word is compared: without possessive and plural. `word` is lower case.
 pub fn stem(word: &str) -> &str {
     let word =
@@ -68,6 +70,19 @@ pub fn says_nothing(word: &str) -> bool {
     static ALL: OnceLock<HashSet<&str>> = OnceLock::new();
     ALL.get_or_init(|| STOP.iter().copied().collect()).contains(word)
 }
+
+/// Says little by itself: a verb or a measure of one character, or one of the commonest verbs. It is told in many
+/// ways, or not at all.
+pub fn is_light(word: &str) -> bool {
+    let mut letters = word.chars();
+    let one = letters.next().is_some_and(is_unspaced) && letters.next().is_none();
+    one || LIGHT.contains(&word)
+}
+
+const LIGHT: &[&str] = &[
+    "going", "went", "come", "came", "out", "up", "take", "make", "give", "want", "need", "use", "using", "used",
+    "getting", "一次",
+];
 
 /// Verbs whose forms are no endings.
 const IRREGULAR: &[&[&str]] = &[
@@ -142,15 +157,6 @@ const STOP: &[&str] = &[
     "another",
     "im",
     "dont",
-    "want",
-    "need",
-    "use",
-    "using",
-    "used",
-    "come",
-    "came",
-    "going",
-    "went",
     "back",
     "around",
     "under",
@@ -174,9 +180,6 @@ const STOP: &[&str] = &[
     "whole",
     "way",
     "put",
-    "make",
-    "take",
-    "give",
     "keep",
     "kept",
     "called",
@@ -341,6 +344,7 @@ const STOP: &[&str] = &[
     "查",
     "查查",
     "看看",
+    "一次",
     "一",
     "只",
     "次",
@@ -483,8 +487,6 @@ const STOP: &[&str] = &[
     "d",
     "m",
     "into",
-    "out",
-    "up",
     "down",
     "over",
     "again",

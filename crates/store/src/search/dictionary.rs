@@ -55,6 +55,8 @@ const HOUSE_WORDS: &[&str] = &[
     "疫苗本",
     "医保卡",
 ];
+/// The commonest surnames of one character, in comparable form.
+const SURNAMES: &str = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程苏魏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾夏韦付方邹熊白孟秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔汤";
 /// How common question words are taken to be, so that 哪天上课 is not cut into 哪, 天上, 课.
 const ASKING: usize = 60_000;
 /// Longer names are cut like any text.
@@ -80,9 +82,15 @@ impl Dictionary {
         let names = names
             .into_iter()
             .map(comparable)
+            // 林静的 is no name but the end of a sentence: it would hide 林静.
+            .filter(|name| !name.ends_with('的'))
             .filter(|name| (2..=NAME_CHARS_MAX).contains(&name.chars().count()) && name.chars().all(is_unspaced));
         let mut state = self.shared.write().unwrap_or_else(PoisonError::into_inner);
-        for name in names {
+        let with_given = names.flat_map(|name| {
+            let given = given_name(&name).map(str::to_owned);
+            std::iter::once(name).chain(given)
+        });
+        for name in with_given {
             match &mut state.words {
                 Some(words) if words.has_word(&name) => {}
                 Some(words) => {
@@ -132,6 +140,14 @@ impl Dictionary {
         }
         state.words = Some(words);
     }
+}
+
+/// What somebody is called at home: 柏翰 of 黄柏翰. Uncut it would be two characters that say nothing.
+fn given_name(name: &str) -> Option<&str> {
+    let mut letters = name.char_indices();
+    let (_, surname) = letters.next()?;
+    let (at, _) = letters.next()?;
+    (SURNAMES.contains(surname) && letters.count() == 1).then(|| &name[at..])
 }
 
 fn cut_with(words: &Jieba, text: &str) -> Vec<(String, Vec<String>)> {

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use decide::rank::{Fit, Need, SPELLED, Told, concepts, fit, needs, says_nothing, weigh};
+use decide::rank::{Fit, Need, Places, SPELLED, Told, concepts, fit, needs, says_nothing, weigh};
 use decide::text::{comparable, is_unspaced};
 use rusqlite::{Connection, params};
 
@@ -249,21 +249,24 @@ fn is_name(connection: &Connection, need: &Need) -> Result<bool, StoreError> {
 /// Compares texts with a question, best first. None where the best of them is no answer; those that are
 /// far behind it stay out.
 fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], strictness: Strictness) -> Vec<Found> {
+    let mut heads = Places::default();
     let mut found: Vec<(Found, i64)> = sources
         .iter()
         .map(|source| {
-            let fit = compare(dictionary, asked, source);
+            let told = told(dictionary, source);
+            heads |= told.heads(&asked.needs);
+            let fit = fit(&asked.needs, &told);
             (Found { id: source.id, score: fit.score(), fit }, source.at_ms)
         })
-        .filter(|(found, _)| match strictness {
-            Strictness::Fact => !found.fit.is_beside(),
-            Strictness::Span => true,
-            Strictness::Passage => found.fit.is_passage(),
-        })
         .collect();
+    found.retain(|(found, _)| match strictness {
+        Strictness::Fact => !found.fit.is_beside(),
+        Strictness::Span => true,
+        Strictness::Passage => found.fit.is_passage(),
+    });
     found.sort_by(|(a, at), (b, bt)| b.score.total_cmp(&a.score).then(bt.cmp(at)).then(b.id.cmp(&a.id)));
     let Some((best, _)) = found.first().filter(|(best, _)| match strictness {
-        Strictness::Fact => best.fit.is_answer(),
+        Strictness::Fact => best.fit.is_answer(heads),
         Strictness::Span => best.fit.is_of_span(),
         Strictness::Passage => true,
     }) else {
@@ -275,11 +278,15 @@ fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], strictness:
 
 /// How well one text answers.
 pub fn compare(dictionary: &Dictionary, asked: &Asked, source: &Source) -> Fit {
+    fit(&asked.needs, &told(dictionary, source))
+}
+
+fn told(dictionary: &Dictionary, source: &Source) -> Told {
     let head = Text::new(dictionary, &source.head);
     let tail = Text::new(dictionary, &source.tail);
     let body = Text::new(dictionary, &source.body);
     let plain = format!("{}\n{}\n{}", head.plain, tail.plain, body.plain);
-    fit(&asked.needs, &Told::new(&head.words, &tail.words, &body.words, plain))
+    Told::new(&head.words, &tail.words, &body.words, plain)
 }
 
 /// What finds a need, as FTS5 writes it.

@@ -94,6 +94,10 @@ impl Counts {
         *five += usize::from(question.is_among(found));
     }
 
+    pub fn has(&self, kind: Kind) -> bool {
+        self.of.contains_key(&kind)
+    }
+
     fn share(&self, kind: Kind, of: impl Fn(&(usize, usize, usize)) -> usize) -> f64 {
         self.of.get(&kind).map_or(0.0, |counts| of(counts) as f64 / counts.0.max(1) as f64)
     }
