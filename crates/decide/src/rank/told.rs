@@ -370,14 +370,19 @@ impl Fit {
             return false;
         }
         if self.unmet.is_empty() {
-            // Of somebody alone anything is told, unless something of them was asked for.
-            return self.hits > 0 || (self.unmet_answer.is_empty() && !self.asks_which && !self.light_missing);
+            // Of somebody alone anything is told, and an attribute alone is somebody's, unless more was asked for.
+            let alone = self.hits == 0 || (self.name_hits == 0.0 && f64::from(self.hits) <= self.attributes);
+            return !(alone && self.light_missing)
+                && (self.hits > 0 || (self.unmet_answer.is_empty() && !self.asks_which));
         }
         if (self.hits >= ALL_BUT_ONE || self.rare_code) && self.unmet.count() == 1 {
             return true;
         }
         let named = self.name_hits > 0.0;
-        !self.unmet.shares(heads) && (self.hits >= 2 || (!named && (self.hits == 0 || self.missing_unseen > 0.0)))
+        !self.unmet.shares(heads)
+            && (self.hits >= 2
+                || (!named
+                    && (self.hits == 0 || (self.missing_unseen > 0.0 && f64::from(self.hits) > self.attributes))))
     }
 
     /// The same where the question names a span of time, outside of which nothing is looked at.
@@ -475,6 +480,8 @@ mod tests {
         let patch = "wardrobe damp · downpipe · damp patch behind the wardrobe is the downpipe";
         check("why is the patch behind the wardrobe soggy", &[], &[patch], true);
         check("why is the wardrobe soggy", &["wardrobe"], &[patch], false);
+        // Nobody ever heard of 小刚.
+        check("小刚 生日", &["何敏"], &["何敏 生日 · 3月 · 何敏 生日 3月"], false);
     }
 
     #[test]
