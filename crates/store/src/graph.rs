@@ -47,7 +47,10 @@ impl GraphMemory for Graph {
         let (facts, dictionary) = (facts.to_vec(), self.dictionary.clone());
         Box::pin(async move {
             commit::check(&facts)?;
-            Ok(self.database.write(move |connection| commit::commit(connection, &dictionary, &facts)).await?)
+            let words = dictionary.clone();
+            let lesson = tokio::task::spawn_blocking(move || commit::Lesson::new(&words, facts));
+            let lesson = lesson.await.map_err(|error| StoreError::Panicked(error.to_string()))?;
+            Ok(self.database.write(move |connection| commit::commit(connection, &dictionary, lesson)).await?)
         })
     }
 

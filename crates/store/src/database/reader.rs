@@ -12,6 +12,9 @@ use crate::error::StoreError;
 /// Limit: more reads at once wait for one of these.
 const READERS_MAX: usize = 4;
 
+/// What is beyond in a larger file is read page by page.
+const MAPPED_BYTES_MAX: i64 = 1024 * 1024 * 1024;
+
 pub(super) struct Readers {
     folder: Folder,
     read_only: bool,
@@ -43,6 +46,8 @@ impl Readers {
         let access = if self.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
         let connection = connect(&self.folder.database(), access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.pragma_update(None, "query_only", true)?;
+        // Pages are read where the system has them, without a copy of each.
+        connection.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         Ok(connection)
     }
 

@@ -36,8 +36,8 @@ pub(super) struct Row {
 
 impl Row {
     /// What the fact is searched by.
-    pub(super) fn searchable(&self) -> String {
-        format!("{}。{}。{}。{}", self.source_name, self.relation, self.target_name, self.text)
+    fn searchable(&self) -> String {
+        searchable(&self.source_name, &self.relation, &self.target_name, &self.text)
     }
 
     pub(super) fn cut(&self, dictionary: &Dictionary) -> Text {
@@ -69,6 +69,10 @@ impl Row {
             text: self.text,
         }
     }
+}
+
+pub(super) fn searchable(subject: &str, relation: &str, object: &str, text: &str) -> String {
+    format!("{subject}。{relation}。{object}。{text}")
 }
 
 /// Which facts: those told in a span of time, forgotten or not.
