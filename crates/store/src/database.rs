@@ -154,13 +154,18 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// For a connection that writes much at once: with less, it writes its pages over and over. Memory is taken
+/// only as far as a batch needs it.
+pub(crate) fn enlarge_cache(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.pragma_update(None, "cache_size", -64 * 1024)?)
+}
+
 fn prepare(connection: &mut Connection, folder: &Folder) -> Result<(), StoreError> {
     migrations::check(connection, &folder.database())?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
-    // Taken only as far as a batch needs it; with less, a large one writes its pages over and over.
-    connection.pragma_update(None, "cache_size", -64 * 1024)?;
+    enlarge_cache(connection)?;
     migrations::migrate(connection, folder)
 }
 

@@ -13,6 +13,8 @@ mod rows;
 mod tests;
 mod walk;
 
+pub(crate) use rows::index_again;
+
 use std::collections::BTreeMap;
 
 use kernel::ports::{BoxFuture, Fact, Failure, GraphMemory, Purged, Recall, RecallQuery};

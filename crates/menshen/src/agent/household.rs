@@ -132,6 +132,7 @@ impl Household {
         let settings = settings(&store, layers).await?;
         let dictionary = Dictionary::default();
         let database = store.database().clone();
+        store.text_files().set_index(database.clone(), dictionary.clone());
         let graph = Graph::new(database.clone(), dictionary.clone());
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());

@@ -12,6 +12,9 @@ use crate::error::StoreError;
 /// A word that is read in more ways is found by the first of them.
 const SPELLINGS_MAX: usize = 4;
 
+/// So many texts are put into an index together.
+const PUT_TOGETHER: usize = 1_000;
+
 impl Corpus {
     /// `id` is the caller's; it must not be in the index.
     pub fn put(self, connection: &Connection, id: i64, text: &Text) -> Result<(), StoreError> {
@@ -44,6 +47,24 @@ impl Corpus {
             }
         }
         Ok(())
+    }
+
+    /// Makes the index anew of texts that come one by one.
+    pub fn make_again(
+        self,
+        connection: &Connection,
+        texts: impl Iterator<Item = Result<(i64, Text), StoreError>>,
+    ) -> Result<(), StoreError> {
+        self.clear(connection)?;
+        let mut some: Vec<(i64, Text)> = Vec::with_capacity(PUT_TOGETHER);
+        for text in texts {
+            some.push(text?);
+            if some.len() == PUT_TOGETHER {
+                self.put_all(connection, some.iter().map(|(id, text)| (*id, text)))?;
+                some.clear();
+            }
+        }
+        self.put_all(connection, some.iter().map(|(id, text)| (*id, text)))
     }
 
     /// `text` is what was put in.
