@@ -102,6 +102,10 @@ impl Database {
         &self.shared.folder
     }
 
+    pub fn is_read_only(&self) -> bool {
+        self.shared.writer.is_none()
+    }
+
     /// Runs this in the writer's next transaction. Ready when it is on the disk; an error means that
     /// nothing of it was kept. A caller that goes away does not stop what is in the queue already.
     pub async fn write<T, F>(&self, work: F) -> Result<T, StoreError>

@@ -1,15 +1,15 @@
 //! What was said, line by line, in files that a person can read. Start at [`TextFiles`].
 //!
 //! Invariants: a line is written at once and is on the disk when its future is ready; a line that a
-//! crash cut short is passed over and costs no other line; no file is ever deleted in here.
+//! crash cut short is passed over and costs no other line; no file is ever deleted in here; what is found
+//! was read from the files.
 
 mod files;
 mod index;
-mod scan;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kernel::ports::{BoxFuture, Failure, TextHit, TextMemory, TextQuery};
 use sdk::TextEvent;
@@ -36,7 +36,9 @@ pub struct TextFiles {
 struct Shared {
     folder: PathBuf,
     files: Mutex<Files>,
-    index: OnceLock<TextIndex>,
+    index: TextIndex,
+    /// Another process writes the lines and the index.
+    read_only: bool,
     /// Lines written since the index was brought up to the last one.
     behind: AtomicUsize,
     /// One at a time brings the index up.
@@ -44,36 +46,25 @@ struct Shared {
 }
 
 impl TextFiles {
-    pub fn new(folder: &Path, limits: TextLimits) -> Self {
-        Self::over(folder, Files::new(folder, limits, false))
-    }
-
-    /// One that takes no new lines: another process writes them.
-    pub fn read_only(folder: &Path) -> Self {
-        Self::over(folder, Files::new(folder, TextLimits::default(), true))
-    }
-
-    fn over(folder: &Path, files: Files) -> Self {
+    pub fn new(folder: &Path, limits: TextLimits, database: Database, dictionary: Dictionary) -> Self {
         let shared = Shared {
             folder: folder.to_path_buf(),
-            files: Mutex::new(files),
-            index: OnceLock::new(),
+            files: Mutex::new(Files::new(folder, limits, database.is_read_only())),
+            read_only: database.is_read_only(),
+            index: TextIndex::new(database, dictionary),
             behind: AtomicUsize::new(0),
             catching_up: tokio::sync::Mutex::new(()),
         };
         Self { shared: Arc::new(shared) }
     }
 
-    /// From now on lines are found by an index in this database, however old they are; without one the
-    /// newest files are read through. Only the first counts.
-    pub fn set_index(&self, database: Database, dictionary: Dictionary) {
-        let _ = self.shared.index.set(TextIndex::new(database, dictionary));
-    }
-
     /// Brings the index up to the last line; a search does it too. Where the index has its newest line
     /// somewhere else than the files do, it is made again.
     pub async fn catch_up(&self) -> Result<u64, Failure> {
-        let Some(index) = self.shared.index.get() else { return Ok(0) };
+        if self.shared.read_only {
+            return Ok(0);
+        }
+        let index = &self.shared.index;
         let _one = self.shared.catching_up.lock().await;
         self.shared.behind.store(0, Ordering::Relaxed);
         let mut added = 0;
@@ -129,10 +120,10 @@ impl TextMemory for TextFiles {
 
     fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<Vec<TextHit>, Failure>> {
         Box::pin(async move {
-            let Some(index) = self.shared.index.get() else { return self.scan(query).await };
+            let index = &self.shared.index;
             self.catch_up().await?;
             let found = index.find(self.shared.folder.clone(), query.clone()).await?;
-            if !found.is_stale {
+            if !found.is_stale || self.shared.read_only {
                 return Ok(found.hits);
             }
             index.clear().await?;
@@ -143,11 +134,6 @@ impl TextMemory for TextFiles {
 }
 
 impl TextFiles {
-    async fn scan(&self, query: TextQuery) -> Result<Vec<TextHit>, Failure> {
-        let paths = self.blocking(|files| files.newest_first()).await?;
-        self.blocking_in(move |_| scan::scan(&paths, &query)).await
-    }
-
     /// As [`Self::blocking`], for what only reads lines.
     async fn blocking_in<T: Send + 'static>(
         &self,

@@ -130,9 +130,8 @@ impl Household {
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
         let Parts { desk, store, models, persona, layers, hosts, house_addresses, names, foreign, classes } = parts;
         let settings = settings(&store, layers).await?;
-        let dictionary = Dictionary::default();
+        let dictionary = store.dictionary().clone();
         let database = store.database().clone();
-        store.text_files().set_index(database.clone(), dictionary.clone());
         let graph = Graph::new(database.clone(), dictionary.clone());
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());

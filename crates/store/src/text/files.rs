@@ -129,10 +129,6 @@ impl Files {
         Ok(names)
     }
 
-    pub(super) fn newest_first(&self) -> Result<Vec<PathBuf>, StoreError> {
-        Ok(self.names()?.into_iter().rev().map(|name| self.folder.join(name)).collect())
-    }
-
     pub(super) fn stats(&self) -> Result<TextStats, StoreError> {
         let names = self.names()?;
         let sizes = names.iter().filter_map(|name| fs::metadata(self.folder.join(name)).ok());

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use decide::rank::Need;
 use kernel::ports::{TextHit, TextQuery};
 use rusqlite::{Connection, OptionalExtension, params};
 use sdk::TextEvent;
@@ -16,6 +17,9 @@ use crate::search::{Corpus, Dictionary, Source, Strictness, Text};
 
 /// Of the lines that have words of the question, so many are read and compared with it.
 const COMPARED_MAX: usize = 80;
+
+/// Of a question of common words only, so many are looked for.
+const LITERAL_MAX: usize = 8;
 
 /// Where a line begins. Ordered as the lines were written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +113,12 @@ fn find(
 ) -> Result<Answer, StoreError> {
     let mut lines: Vec<(i64, TextEvent)> = Vec::new();
     let mut is_stale = false;
-    let asked = Corpus::TextLines.ask(connection, dictionary, &query.text)?;
+    let mut asked = Corpus::TextLines.ask(connection, dictionary, &query.text)?;
+    if asked.needs.is_empty() {
+        // Words that say nothing by themselves were said too.
+        let words = asked.text.words.iter().take(LITERAL_MAX);
+        asked.needs = words.map(|cut| Need { word: cut.word.clone(), weight: 1.0, ..Need::default() }).collect();
+    }
     let found = Corpus::TextLines.find(connection, dictionary, &asked, Strictness::Span, |ids| {
         let mut select = connection.prepare_cached(
             "SELECT file, offset FROM text_lines WHERE id = ?1 AND at_s BETWEEN ?2 AND ?3

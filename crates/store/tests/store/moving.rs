@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 use crate::common::{self, fill, input, open};
 use kernel::ports::{Clock, Documents, Fact, GraphMemory, KnowledgeBase, RecallQuery, TextQuery};
 use sdk::{Doc, PurgeMode, TextEvent, Triple};
-use store::search::Dictionary;
 use store::{DocumentMemory, Graph, KnowledgeFolder, Store, StoreError, import};
 use tempfile::TempDir;
 
@@ -143,8 +142,7 @@ struct Memories {
 
 impl Memories {
     fn of(store: &Store) -> Self {
-        let (database, dictionary) = (store.database().clone(), Dictionary::default());
-        store.text_files().set_index(database.clone(), dictionary.clone());
+        let (database, dictionary) = (store.database().clone(), store.dictionary().clone());
         Self {
             graph: Graph::new(database.clone(), dictionary.clone()),
             documents: DocumentMemory::new(database.clone(), dictionary.clone(), Arc::new(Still)),
