@@ -18,6 +18,8 @@ pub struct Options {
     /// The key for secrets; `secret.key` in the data folder where none is named.
     pub key_file: Option<PathBuf>,
     pub text: TextLimits,
+    /// The words that all in this store is searched by; read when they are first needed.
+    pub dictionary: Dictionary,
 }
 
 #[derive(Clone)]
@@ -36,7 +38,7 @@ impl Store {
         let folder = database.folder();
         let key_file = options.key_file.clone().unwrap_or_else(|| folder.key());
         let settings = SealedSettings::new(database.clone(), &key_file);
-        let dictionary = Dictionary::default();
+        let dictionary = options.dictionary.clone();
         let text = TextFiles::new(&folder.text(), options.text, database.clone(), dictionary.clone());
         Ok(Self { database, settings, text, key_file, dictionary })
     }

@@ -1,5 +1,5 @@
 //! How fast memory answers when it is large: a graph of 1,000,000 relations at depth 2, and 100,000
-//! documents. `cargo bench -p store --bench memory [graph|documents]`; the numbers and what the questions
+//! documents. `cargo bench -p store --bench memory [graph|documents|import]`; the numbers and what the questions
 //! are stand in docs/dev/measured/memory.md. What is told stands in `data.rs`.
 
 #![allow(clippy::type_complexity)]
@@ -14,7 +14,7 @@ use std::time::Instant;
 use data::{DOCUMENTS, Dice, FIRST, RELATION, RELATIONS, THINGS, WORDS, code, document, fact, thing};
 use kernel::ports::{Clock, Documents, GraphMemory, RecallQuery};
 use store::search::Dictionary;
-use store::{Access, Database, DocumentMemory, Graph};
+use store::{Access, Database, DocumentMemory, Graph, Options, Store};
 use times::Times;
 
 const QUESTIONS: usize = 400;
@@ -49,6 +49,10 @@ fn main() -> Result<(), Failed> {
     }
     if wants("documents") {
         runtime.block_on(documents())?;
+    }
+    // Only where it is asked for: it takes minutes.
+    if asked.iter().any(|word| word == "import") {
+        runtime.block_on(move_house())?;
     }
     Ok(())
 }
@@ -107,6 +111,24 @@ async fn tell(folder: &Path) -> Result<(), Failed> {
         futures_util::future::try_join_all(batches.iter().map(|facts| graph.commit(facts))).await?;
     }
     println!("graph: {RELATIONS} relations told in {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The large graph goes out and comes in again.
+async fn move_house() -> Result<(), Failed> {
+    let (place, whole) = data::kept("graph")?;
+    if !whole {
+        return Err("the graph has to be there: run this with `graph` first".into());
+    }
+    let store = Store::open(&place, &Options::default())?;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let file = folder.path().join("export.jsonl");
+    let begun = Instant::now();
+    let lines = store.export(std::fs::File::create(&file)?).await?.lines;
+    println!("import: {lines} lines out in {:.0} s", begun.elapsed().as_secs_f64());
+    let begun = Instant::now();
+    store::import(&folder.path().join("new"), std::io::BufReader::new(std::fs::File::open(&file)?))?;
+    println!("import: {lines} lines in, ready to be searched, in {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Putting texts into an index and taking them out. Start at [`Corpus::put`]. Invariant: the counts of
 //! words move in the same transaction as the texts.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use decide::text::pinyin_spellings;
@@ -29,10 +30,10 @@ impl Corpus {
     ) -> Result<(), StoreError> {
         let sql = format!("INSERT INTO {} (rowid, words, characters) VALUES (?1, ?2, ?3)", self.table());
         let mut insert = connection.prepare_cached(&sql)?;
-        let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+        let mut counts: BTreeMap<Cow<'a, str>, i64> = BTreeMap::new();
         for (id, text) in texts {
             insert.execute(params![id, text.words_joined(), text.characters_joined()])?;
-            for term in text.terms().into_iter().chain([""]) {
+            for term in counted(text) {
                 *counts.entry(term).or_default() += 1;
             }
         }
@@ -43,7 +44,7 @@ impl Corpus {
         for (term, added) in counts {
             let texts: i64 = count.query_row(params![self.number(), term, added], |row| row.get(0))?;
             if texts == added {
-                spell(connection, term)?;
+                spell(connection, &term)?;
             }
         }
         Ok(())
@@ -72,10 +73,9 @@ impl Corpus {
         connection.prepare_cached(&format!("DELETE FROM {} WHERE rowid = ?1", self.table()))?.execute([id])?;
         let mut count = connection
             .prepare_cached("UPDATE search_terms SET texts = max(texts - 1, 0) WHERE corpus = ?1 AND term = ?2")?;
-        for term in text.terms() {
+        for term in counted(text) {
             count.execute(params![self.number(), term])?;
         }
-        count.execute(params![self.number(), ""])?;
         connection
             .prepare_cached("DELETE FROM search_vectors WHERE corpus = ?1 AND text = ?2")?
             .execute([self.number(), id])?;
@@ -105,6 +105,17 @@ impl Corpus {
         };
         Ok(u64::try_from(texts).unwrap_or(0))
     }
+}
+
+/// What of a text is counted: its words, the single characters inside them, and itself.
+fn counted(text: &Text) -> impl Iterator<Item = Cow<'_, str>> {
+    let words = text.terms().into_iter().map(Cow::Borrowed);
+    words.chain(text.inner_characters().into_iter().map(|it| Cow::Owned(inside(it)))).chain([Cow::Borrowed("")])
+}
+
+/// Under which a character inside of longer words is counted. No word begins so.
+pub(super) fn inside(character: &str) -> String {
+    format!("_{character}")
 }
 
 fn spell(connection: &Connection, term: &str) -> Result<(), StoreError> {
