@@ -28,32 +28,35 @@ const SOURCES: &[&str] = &[
 
 /// Where a memory of this name is kept, and whether it is whole already. What is not, is built in the folder
 /// that [`done`] then puts in its place.
-pub fn kept(name: &str) -> std::io::Result<(PathBuf, bool)> {
+pub fn kept(name: &str) -> (PathBuf, bool) {
     let mut digest = Sha256::new();
     SOURCES.iter().for_each(|source| digest.update(source.as_bytes()));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let root = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let place = root.join(format!("memory-{name}-{digest}"));
-    if place.exists() {
-        return Ok((place, true));
-    }
-    // Older ones are of no use to anybody.
-    std::fs::create_dir_all(root)?;
-    for entry in std::fs::read_dir(root)?.filter_map(Result::ok) {
-        if entry.file_name().to_string_lossy().starts_with(&format!("memory-{name}-")) {
-            std::fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok((place, false))
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("memory-{name}-{digest}"));
+    let whole = place.exists();
+    (place, whole)
 }
 
-/// Where it is built.
-pub fn building(place: &Path) -> PathBuf {
-    place.with_extension("part")
+/// Where it is built; what a run that was stopped left there is gone.
+pub fn building(place: &Path) -> std::io::Result<PathBuf> {
+    let part = place.with_extension("part");
+    if part.exists() {
+        std::fs::remove_dir_all(&part)?;
+    }
+    Ok(part)
 }
 
 pub fn done(place: &Path) -> std::io::Result<()> {
-    std::fs::rename(building(place), place)
+    // Older ones are of no use to anybody.
+    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let kind = name.rsplit_once('-').map_or("", |(kind, _)| kind);
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_TARGET_TMPDIR")))?.filter_map(Result::ok) {
+        let other = entry.file_name().to_string_lossy().into_owned();
+        if other.starts_with(kind) && !other.ends_with(".part") {
+            std::fs::remove_dir_all(entry.path())?;
+        }
+    }
+    std::fs::rename(place.with_extension("part"), place)
 }
 
 pub const SURNAMES: &[&str] =

@@ -58,9 +58,9 @@ fn main() -> Result<(), Failed> {
 }
 
 async fn graph() -> Result<(), Failed> {
-    let (place, whole) = data::kept("graph")?;
+    let (place, whole) = data::kept("graph");
     if !whole {
-        tell(&data::building(&place)).await?;
+        tell(&data::building(&place)?).await?;
         data::done(&place)?;
     }
     let graph = Graph::new(Database::open(&place, Access::Full)?, Dictionary::default());
@@ -116,7 +116,7 @@ async fn tell(folder: &Path) -> Result<(), Failed> {
 
 /// The large graph goes out and comes in again.
 async fn move_house() -> Result<(), Failed> {
-    let (place, whole) = data::kept("graph")?;
+    let (place, whole) = data::kept("graph");
     if !whole {
         return Err("the graph has to be there: run this with `graph` first".into());
     }
@@ -133,9 +133,9 @@ async fn move_house() -> Result<(), Failed> {
 }
 
 async fn documents() -> Result<(), Failed> {
-    let (place, whole) = data::kept("documents")?;
+    let (place, whole) = data::kept("documents");
     if !whole {
-        insert(&data::building(&place)).await?;
+        insert(&data::building(&place)?).await?;
         data::done(&place)?;
     }
     let documents = DocumentMemory::new(Database::open(&place, Access::Full)?, Dictionary::default(), Arc::new(Still));
