@@ -12,8 +12,9 @@ use crate::error::StoreError;
 /// Limit: more reads at once wait for one of these.
 const READERS_MAX: usize = 4;
 
-/// What is beyond in a larger file is read page by page.
-const MAPPED_BYTES_MAX: i64 = 1024 * 1024 * 1024;
+/// Pages that each of them keeps of a large file, in KiB; of a small one, what there is. To map the file instead
+/// is as fast, but a disk that fails then ends the program and not the statement.
+const CACHE_KIB: i64 = 16 * 1024;
 
 pub(super) struct Readers {
     folder: Folder,
@@ -46,8 +47,7 @@ impl Readers {
         let access = if self.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
         let connection = connect(&self.folder.database(), access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.pragma_update(None, "query_only", true)?;
-        // Pages are read where the system has them, without a copy of each.
-        connection.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         Ok(connection)
     }
 
