@@ -43,8 +43,8 @@ mod tests {
     use super::*;
     use crate::database::{Access, Database};
 
-    /// Made again from the tables above, or from the files of the knowledge folder.
-    const MADE_AGAIN: &[&str] = &["knowledge_files", "knowledge_parts", "search_", "sqlite_"];
+    /// Made again from the tables above, or from the files of the knowledge and the text folder.
+    const MADE_AGAIN: &[&str] = &["knowledge_files", "knowledge_parts", "text_lines", "search_", "sqlite_"];
 
     #[tokio::test]
     async fn every_table_is_exported_or_can_be_made_again() {

@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 pub use folder::Folder;
@@ -101,6 +102,10 @@ impl Database {
         &self.shared.folder
     }
 
+    pub fn is_read_only(&self) -> bool {
+        self.shared.writer.is_none()
+    }
+
     /// Runs this in the writer's next transaction. Ready when it is on the disk; an error means that
     /// nothing of it was kept. A caller that goes away does not stop what is in the queue already.
     pub async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
@@ -147,8 +152,16 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_MAX)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // Else a statement is planned anew whenever its values change, which takes longer than to run it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
+}
+
+/// For a connection that writes much at once: with less, it writes its pages over and over. Memory is taken
+/// only as far as a batch needs it.
+pub(crate) fn enlarge_cache(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.pragma_update(None, "cache_size", -64 * 1024)?)
 }
 
 fn prepare(connection: &mut Connection, folder: &Folder) -> Result<(), StoreError> {
@@ -156,6 +169,7 @@ fn prepare(connection: &mut Connection, folder: &Folder) -> Result<(), StoreErro
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    enlarge_cache(connection)?;
     migrations::migrate(connection, folder)
 }
 

@@ -17,6 +17,7 @@ use sdk::Doc;
 use serde_json::{Map, Value};
 
 pub use parts::parts;
+pub(crate) use rows::index_again;
 
 use crate::search::Dictionary;
 use crate::{Database, Graph};

@@ -13,6 +13,8 @@ mod rows;
 mod tests;
 mod walk;
 
+pub(crate) use rows::index_again;
+
 use std::collections::BTreeMap;
 
 use kernel::ports::{BoxFuture, Fact, Failure, GraphMemory, Purged, Recall, RecallQuery};
@@ -47,7 +49,10 @@ impl GraphMemory for Graph {
         let (facts, dictionary) = (facts.to_vec(), self.dictionary.clone());
         Box::pin(async move {
             commit::check(&facts)?;
-            Ok(self.database.write(move |connection| commit::commit(connection, &dictionary, &facts)).await?)
+            let words = dictionary.clone();
+            let lesson = tokio::task::spawn_blocking(move || commit::Lesson::new(&words, facts));
+            let lesson = lesson.await.map_err(|error| StoreError::Panicked(error.to_string()))?;
+            Ok(self.database.write(move |connection| commit::commit(connection, &dictionary, lesson)).await?)
         })
     }
 

@@ -23,16 +23,18 @@ pub enum Corpus {
     Facts,
     DocumentParts,
     KnowledgeParts,
+    TextLines,
 }
 
 impl Corpus {
-    pub const ALL: [Self; 3] = [Self::Facts, Self::DocumentParts, Self::KnowledgeParts];
+    pub const ALL: [Self; 4] = [Self::Facts, Self::DocumentParts, Self::KnowledgeParts, Self::TextLines];
 
     fn number(self) -> i64 {
         match self {
             Self::Facts => 1,
             Self::DocumentParts => 2,
             Self::KnowledgeParts => 3,
+            Self::TextLines => 4,
         }
     }
 
@@ -41,6 +43,7 @@ impl Corpus {
             Self::Facts => "memory_facts_words",
             Self::DocumentParts => "memory_document_parts_words",
             Self::KnowledgeParts => "knowledge_parts_words",
+            Self::TextLines => "text_lines_words",
         }
     }
 }

@@ -8,6 +8,7 @@ use kernel::ports::{Events, Inbox, Outbox, Schedules, SettingsStore, TextMemory,
 
 use crate::database::{Access, Database, Folder};
 use crate::error::StoreError;
+use crate::search::Dictionary;
 use crate::settings::SealedSettings;
 use crate::text::{TextFiles, TextLimits};
 
@@ -17,6 +18,8 @@ pub struct Options {
     /// The key for secrets; `secret.key` in the data folder where none is named.
     pub key_file: Option<PathBuf>,
     pub text: TextLimits,
+    /// The words that all in this store is searched by; read when they are first needed.
+    pub dictionary: Dictionary,
 }
 
 #[derive(Clone)]
@@ -25,6 +28,7 @@ pub struct Store {
     settings: SealedSettings,
     text: TextFiles,
     key_file: PathBuf,
+    dictionary: Dictionary,
 }
 
 impl Store {
@@ -34,11 +38,9 @@ impl Store {
         let folder = database.folder();
         let key_file = options.key_file.clone().unwrap_or_else(|| folder.key());
         let settings = SealedSettings::new(database.clone(), &key_file);
-        let text = match options.access {
-            Access::Full => TextFiles::new(&folder.text(), options.text),
-            Access::ReadOnly => TextFiles::read_only(&folder.text()),
-        };
-        Ok(Self { database, settings, text, key_file })
+        let dictionary = options.dictionary.clone();
+        let text = TextFiles::new(&folder.text(), options.text, database.clone(), dictionary.clone());
+        Ok(Self { database, settings, text, key_file, dictionary })
     }
 
     pub fn inbox(&self) -> Arc<dyn Inbox> {
@@ -69,7 +71,12 @@ impl Store {
         Arc::new(self.text.clone())
     }
 
-    /// To give it an index, and for its numbers.
+    /// The words of the household, for all that searches in this store.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// For its numbers.
     pub fn text_files(&self) -> &TextFiles {
         &self.text
     }

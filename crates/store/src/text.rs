@@ -1,26 +1,32 @@
 //! What was said, line by line, in files that a person can read. Start at [`TextFiles`].
 //!
 //! Invariants: a line is written at once and is on the disk when its future is ready; a line that a
-//! crash cut short is passed over and costs no other line; no file is ever deleted in here.
+//! crash cut short is passed over and costs no other line; no file is ever deleted in here; what is found
+//! was read from the files.
 
 mod files;
 mod index;
-mod scan;
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kernel::ports::{BoxFuture, Failure, TextHit, TextMemory, TextQuery};
 use sdk::TextEvent;
 
+use crate::Database;
 use crate::error::StoreError;
-use files::Files;
+use crate::search::Dictionary;
 pub(crate) use files::names_in;
+use files::{Files, line_at};
 pub use files::{TextLimits, TextStats};
-pub use index::{TextIndex, TextPlace};
+use index::TextIndex;
+pub use index::TextPlace;
 
 /// So many lines go into the index at once.
 const INDEXED_TOGETHER: usize = 500;
+/// So many lines wait for the next search, or for so many, before they go into the index.
+const INDEX_BEHIND_MAX: usize = 64;
 
 #[derive(Clone)]
 pub struct TextFiles {
@@ -28,36 +34,47 @@ pub struct TextFiles {
 }
 
 struct Shared {
+    folder: PathBuf,
     files: Mutex<Files>,
-    index: OnceLock<Arc<dyn TextIndex>>,
+    index: TextIndex,
+    /// Another process writes the lines and the index.
+    read_only: bool,
+    /// Lines written since the index was brought up to the last one.
+    behind: AtomicUsize,
+    /// One at a time brings the index up.
+    catching_up: tokio::sync::Mutex<()>,
 }
 
 impl TextFiles {
-    pub fn new(folder: &Path, limits: TextLimits) -> Self {
-        Self::over(Files::new(folder, limits, false))
+    pub fn new(folder: &Path, limits: TextLimits, database: Database, dictionary: Dictionary) -> Self {
+        let shared = Shared {
+            folder: folder.to_path_buf(),
+            files: Mutex::new(Files::new(folder, limits, database.is_read_only())),
+            read_only: database.is_read_only(),
+            index: TextIndex::new(database, dictionary),
+            behind: AtomicUsize::new(0),
+            catching_up: tokio::sync::Mutex::new(()),
+        };
+        Self { shared: Arc::new(shared) }
     }
 
-    /// One that takes no new lines: another process writes them.
-    pub fn read_only(folder: &Path) -> Self {
-        Self::over(Files::new(folder, TextLimits::default(), true))
-    }
-
-    fn over(files: Files) -> Self {
-        Self { shared: Arc::new(Shared { files: Mutex::new(files), index: OnceLock::new() }) }
-    }
-
-    /// From now on this one answers searches; without one the newest files are read through. Only the
-    /// first counts.
-    pub fn set_index(&self, index: Arc<dyn TextIndex>) {
-        let _ = self.shared.index.set(index);
-    }
-
-    /// Brings the index up to the last line; a search does it too. Worth calling after a start, when a
-    /// whole folder of files may be new.
+    /// Brings the index up to the last line; a search does it too. Where the index has its newest line
+    /// somewhere else than the files do, it is made again.
     pub async fn catch_up(&self) -> Result<u64, Failure> {
-        let Some(index) = self.shared.index.get().cloned() else { return Ok(0) };
+        if self.shared.read_only {
+            return Ok(0);
+        }
+        let index = &self.shared.index;
+        let _one = self.shared.catching_up.lock().await;
+        self.shared.behind.store(0, Ordering::Relaxed);
         let mut added = 0;
         let mut newest = index.newest().await?;
+        if let Some(place) = newest.clone()
+            && self.blocking_in(move |folder| line_at(folder, &place)).await?.is_none()
+        {
+            index.clear().await?;
+            newest = None;
+        }
         loop {
             let after = newest.take();
             let lines = self.blocking(move |files| files.lines_after(after.as_ref(), INDEXED_TOGETHER)).await?;
@@ -88,30 +105,42 @@ impl TextFiles {
 
 impl TextMemory for TextFiles {
     fn append(&self, event: TextEvent) -> BoxFuture<'_, Result<(), Failure>> {
-        Box::pin(self.blocking(move |files| files.append(event)))
+        Box::pin(async move {
+            self.blocking(move |files| files.append(event)).await?;
+            let behind = self.shared.behind.fetch_add(1, Ordering::Relaxed) + 1;
+            if behind >= INDEX_BEHIND_MAX
+                && let Err(failure) = self.catch_up().await
+            {
+                // The line itself is kept; a search tries again.
+                tracing::warn!("what was said could not be put into the index: {failure}");
+            }
+            Ok(())
+        })
     }
 
     fn search(&self, query: TextQuery) -> BoxFuture<'_, Result<Vec<TextHit>, Failure>> {
         Box::pin(async move {
-            let Some(index) = self.shared.index.get().cloned() else { return self.scan(query).await };
+            let index = &self.shared.index;
             self.catch_up().await?;
-            let places = index.find(query).await?;
-            self.blocking(move |files| {
-                let hit = |(place, score)| {
-                    // A file that a person deleted takes its lines along.
-                    files.line_at(&place).map(|event| TextHit { event, score })
-                };
-                Ok(places.into_iter().filter_map(hit).collect())
-            })
-            .await
+            let found = index.find(self.shared.folder.clone(), query.clone()).await?;
+            if !found.is_stale || self.shared.read_only {
+                return Ok(found.hits);
+            }
+            index.clear().await?;
+            self.catch_up().await?;
+            Ok(index.find(self.shared.folder.clone(), query).await?.hits)
         })
     }
 }
 
 impl TextFiles {
-    async fn scan(&self, query: TextQuery) -> Result<Vec<TextHit>, Failure> {
-        let paths = self.blocking(|files| files.newest_first()).await?;
-        let done = tokio::task::spawn_blocking(move || scan::scan(&paths, &query));
+    /// As [`Self::blocking`], for what only reads lines.
+    async fn blocking_in<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Path) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || work(&shared.folder));
         Ok(done.await.map_err(|error| StoreError::Panicked(error.to_string()))?)
     }
 }

@@ -132,7 +132,7 @@ impl Household {
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
         let Parts { desk, store, models, persona, layers, hosts, house_addresses, names, foreign, classes } = parts;
         let settings = settings(&store, layers).await?;
-        let dictionary = Dictionary::default();
+        let dictionary = store.dictionary().clone();
         let database = store.database().clone();
         let graph = Graph::new(database.clone(), dictionary.clone());
         let clock = Arc::new(LocalClock::of_this_machine());

@@ -12,8 +12,11 @@ use super::folder::make_private_folder;
 use crate::error::StoreError;
 
 /// In order; the first brings an empty file to layout 1.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/0001_kernel.sql"), include_str!("../../migrations/0002_memory.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_kernel.sql"),
+    include_str!("../../migrations/0002_memory.sql"),
+    include_str!("../../migrations/0003_text_search.sql"),
+];
 
 pub(crate) const LAYOUT: i64 = MIGRATIONS.len() as i64;
 

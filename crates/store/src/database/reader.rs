@@ -12,6 +12,10 @@ use crate::error::StoreError;
 /// Limit: more reads at once wait for one of these.
 const READERS_MAX: usize = 4;
 
+/// Pages that each of them keeps of a large file, in KiB; of a small one, what there is. To map the file instead
+/// is as fast, but a disk that fails then ends the program and not the statement.
+const CACHE_KIB: i64 = 16 * 1024;
+
 pub(super) struct Readers {
     folder: Folder,
     read_only: bool,
@@ -43,6 +47,7 @@ impl Readers {
         let access = if self.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
         let connection = connect(&self.folder.database(), access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.pragma_update(None, "query_only", true)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         Ok(connection)
     }
 

@@ -17,6 +17,9 @@ const WRITES_WAITING_MAX: usize = 256;
 /// Limit: so many writes that wait together become one transaction; the rest is the next one.
 const WRITES_TOGETHER_MAX: usize = 64;
 
+/// After so many changed rows the memory that they took is given back.
+const MANY_CHANGES: u64 = 10_000;
+
 pub(super) struct Writer {
     /// None only while it is dropped.
     queue: Option<mpsc::Sender<Box<dyn Write>>>,
@@ -111,6 +114,7 @@ fn write_until_closed(
     folder: &Folder,
 ) {
     let mut full_sync = true;
+    let mut tidied = connection.total_changes();
     while let Some(first) = waiting.blocking_recv() {
         let mut batch = vec![first];
         while batch.len() < WRITES_TOGETHER_MAX
@@ -124,6 +128,14 @@ fn write_until_closed(
         }
         for write in batch {
             write.settle(committed.clone());
+        }
+        let changes = connection.total_changes();
+        if changes - tidied >= MANY_CHANGES && waiting.is_empty() {
+            tidied = changes;
+            // Such a batch filled the cache; what follows does not need it.
+            if let Err(error) = connection.execute_batch("PRAGMA shrink_memory") {
+                tracing::warn!(%error, "the store keeps more memory than it needs");
+            }
         }
     }
     if let Err(error) = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);") {

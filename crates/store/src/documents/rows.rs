@@ -63,16 +63,32 @@ fn texts(connection: &Connection, dictionary: &Dictionary, document: i64) -> Res
         select.query_map([document], |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))?;
     rows.map(|row| {
         let (id, title, content) = row?;
-        Ok((id, Text::new(dictionary, &format!("{title}。{content}"))))
+        Ok((id, Text::new(dictionary, &searchable(&title, &content))))
     })
     .collect()
 }
 
+/// What was not taken out is put into the index anew, as after an import.
+pub(crate) fn index_again(connection: &Connection, dictionary: &Dictionary) -> Result<(), StoreError> {
+    let mut select = connection.prepare(
+        "SELECT part.id, document.title, part.content FROM memory_document_parts AS part
+         JOIN memory_documents AS document ON document.id = part.document
+         WHERE document.taken IS NULL ORDER BY part.id",
+    )?;
+    let texts = select.query_map([], |row| {
+        let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+        Ok((row.get(0)?, Text::new(dictionary, &searchable(text(1)?, text(2)?))))
+    })?;
+    Corpus::DocumentParts.make_again(connection, texts.map(|text| Ok(text?)))
+}
+
+fn searchable(title: &str, content: &str) -> String {
+    format!("{title}。{content}")
+}
+
 fn put_parts(connection: &Connection, dictionary: &Dictionary, document: i64) -> Result<(), StoreError> {
-    for (id, text) in texts(connection, dictionary, document)? {
-        Corpus::DocumentParts.put(connection, id, &text)?;
-    }
-    Ok(())
+    let texts = texts(connection, dictionary, document)?;
+    Corpus::DocumentParts.put_all(connection, texts.iter().map(|(id, text)| (*id, text)))
 }
 
 fn take_parts_out(connection: &Connection, dictionary: &Dictionary, document: i64) -> Result<(), StoreError> {

@@ -1,14 +1,16 @@
 //! Learning. Start at [`commit`]. Invariant: a fact that is told again only gets its newer time; one that
 //! was forgotten is there again.
 
+use std::collections::{BTreeMap, HashMap};
+
 use decide::rank::concepts;
 use decide::text::clean;
 use kernel::ports::{Fact, Failure};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::rows::{any, key};
+use super::rows::{Row, any, key, searchable};
 use crate::StoreError;
-use crate::search::{Corpus, Dictionary, spell_name};
+use crate::search::{Corpus, Dictionary, Text, spell_name};
 
 /// Limit: a longer name of a thing or a relation is refused; the sentence has room for more.
 const FACT_NAME_CHARS_MAX: usize = 200;
@@ -41,30 +43,77 @@ pub(super) fn check(facts: &[Fact]) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn commit(connection: &Connection, dictionary: &Dictionary, facts: &[Fact]) -> Result<Vec<i64>, StoreError> {
-    dictionary.add(facts.iter().flat_map(|fact| [fact.triple.subject.as_str(), fact.triple.object.as_str()]));
-    facts.iter().map(|fact| learn(connection, dictionary, fact)).collect()
+/// What is learned, with the words it will be searched by: they are cut before anybody waits for the writer.
+pub(super) struct Lesson {
+    facts: Vec<Fact>,
+    words: Vec<Text>,
 }
 
-fn learn(connection: &Connection, dictionary: &Dictionary, fact: &Fact) -> Result<i64, StoreError> {
-    let source = mention(connection, &fact.triple.subject)?;
-    let target = mention(connection, &fact.triple.object)?;
-    let relation = clean(&fact.triple.relation, FACT_NAME_CHARS_MAX);
+impl Lesson {
+    pub(super) fn new(dictionary: &Dictionary, facts: Vec<Fact>) -> Self {
+        dictionary.add(facts.iter().flat_map(|fact| [fact.triple.subject.as_str(), fact.triple.object.as_str()]));
+        let words = facts.iter().map(|fact| {
+            let [subject, relation, object] = names(fact);
+            Text::new(dictionary, &searchable(&subject, &relation, &object, &text(fact)))
+        });
+        Self { words: words.collect(), facts }
+    }
+}
+
+pub(super) fn commit(connection: &Connection, dictionary: &Dictionary, lesson: Lesson) -> Result<Vec<i64>, StoreError> {
+    let things = mention(connection, &lesson.facts)?;
+    // Put into the index at the end, all together.
+    let mut put: BTreeMap<i64, Text> = BTreeMap::new();
+    let mut ids = Vec::with_capacity(lesson.facts.len());
+    for (fact, words) in lesson.facts.iter().zip(lesson.words) {
+        let (id, learned) = learn(connection, &things, fact)?;
+        match learned {
+            Learned::Nothing => {}
+            Learned::Fact => {
+                put.insert(id, words);
+            }
+            Learned::Words | Learned::Again => {
+                let Some(row) = any(connection, id)? else { continue };
+                let bare = Row { text: String::new(), ..row.clone() };
+                if learned == Learned::Words && put.remove(&id).is_none() {
+                    Corpus::Facts.take_out(connection, id, &bare.cut(dictionary))?;
+                }
+                put.insert(id, row.cut(dictionary));
+            }
+        }
+        ids.push(id);
+    }
+    Corpus::Facts.put_all(connection, put.iter().map(|(&id, words)| (id, words)))?;
+    Ok(ids)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Learned {
+    Nothing,
+    Fact,
+    /// What was known without a sentence got one.
+    Words,
+    /// What was forgotten is there again.
+    Again,
+}
+
+fn learn(connection: &Connection, things: &HashMap<String, i64>, fact: &Fact) -> Result<(i64, Learned), StoreError> {
+    let [subject, relation, object] = names(fact);
+    let thing = |name: &str| things.get(&key(name)).copied().unwrap_or_default();
+    let (source, target) = (thing(&subject), thing(&object));
     let relation_key = key(&relation);
     let single = fact.single || concepts().is_single([relation_key.as_str()]);
     let mut select = connection.prepare_cached(
-        "SELECT id, forgotten IS NOT NULL FROM memory_facts WHERE source = ?1 AND relation_key = ?2 AND target = ?3",
+        "SELECT id, forgotten IS NOT NULL, text = '' FROM memory_facts
+         WHERE source = ?1 AND relation_key = ?2 AND target = ?3",
     )?;
-    let known: Option<(i64, bool)> =
-        select.query_row(params![source, relation_key, target], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let text = clean(&fact.text, FACT_TEXT_CHARS_MAX);
-    let id = match known {
-        Some((id, false)) => {
+    let known: Option<(i64, bool, bool)> = select
+        .query_row(params![source, relation_key, target], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let text = text(fact);
+    match known {
+        Some((id, false, bare)) => {
             // What is known in words keeps them; what was bare gets them.
-            let bare = any(connection, id)?.filter(|row| row.text.is_empty() && !text.is_empty());
-            if let Some(row) = &bare {
-                Corpus::Facts.take_out(connection, id, &row.cut(dictionary))?;
-            }
             connection
                 .prepare_cached(
                     "UPDATE memory_facts SET told_at_ms = max(told_at_ms, ?1), single = max(single, ?3),
@@ -72,26 +121,23 @@ fn learn(connection: &Connection, dictionary: &Dictionary, fact: &Fact) -> Resul
                          told_by = CASE WHEN ?1 >= told_at_ms THEN ?2 ELSE told_by END WHERE id = ?5",
                 )?
                 .execute(params![fact.told_at_ms, fact.told_by, single, text, id])?;
-            if bare.is_none() {
-                return Ok(id);
-            }
-            id
+            Ok((id, if bare && !text.is_empty() { Learned::Words } else { Learned::Nothing }))
         }
-        Some((id, true)) => {
+        Some((id, true, _)) => {
             connection
                 .prepare_cached(
                     "UPDATE memory_facts SET told_at_ms = ?1, told_by = ?2, session = ?3, single = ?4,
                          text = CASE ?5 WHEN '' THEN text ELSE ?5 END, relation = ?7, forgotten = NULL WHERE id = ?6",
                 )?
                 .execute(params![fact.told_at_ms, fact.told_by, fact.session, single, text, id, relation])?;
-            id
+            Ok((id, Learned::Again))
         }
         None => {
             let mut insert = connection.prepare_cached(
                 "INSERT INTO memory_facts (told_at_ms, told_by, session, single, text, source, relation, relation_key, target)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?;
-            insert.insert(params![
+            let id = insert.insert(params![
                 fact.told_at_ms,
                 fact.told_by,
                 fact.session,
@@ -101,25 +147,42 @@ fn learn(connection: &Connection, dictionary: &Dictionary, fact: &Fact) -> Resul
                 relation,
                 relation_key,
                 target
-            ])?
+            ])?;
+            Ok((id, Learned::Fact))
         }
-    };
-    if let Some(row) = any(connection, id)? {
-        Corpus::Facts.put(connection, id, &row.cut(dictionary))?;
     }
-    Ok(id)
 }
 
-/// The entity of this name, mentioned once more.
-fn mention(connection: &Connection, name: &str) -> Result<i64, StoreError> {
+/// Subject, relation and object as they are kept.
+fn names(fact: &Fact) -> [String; 3] {
+    let triple = &fact.triple;
+    [&triple.subject, &triple.relation, &triple.object].map(|name| clean(name, FACT_NAME_CHARS_MAX))
+}
+
+fn text(fact: &Fact) -> String {
+    clean(&fact.text, FACT_TEXT_CHARS_MAX)
+}
+
+/// The entities of these names by their keys, each mentioned once more for every time it is named.
+fn mention(connection: &Connection, facts: &[Fact]) -> Result<HashMap<String, i64>, StoreError> {
     let mut upsert = connection.prepare_cached(
-        "INSERT INTO memory_entities (name, key, kind, mentions) VALUES (?1, ?2, 'Concept', 1)
-         ON CONFLICT (key) DO UPDATE SET mentions = mentions + 1 RETURNING id",
+        "INSERT INTO memory_entities (name, key, kind, mentions) VALUES (?1, ?2, 'Concept', ?3)
+         ON CONFLICT (key) DO UPDATE SET mentions = mentions + ?3 RETURNING id",
     )?;
-    let name = clean(name, FACT_NAME_CHARS_MAX);
-    let compared = key(&name);
-    if compared.chars().count() == 1 {
-        spell_name(connection, &compared)?;
+    let mut things: BTreeMap<String, (String, i64)> = BTreeMap::new();
+    for fact in facts {
+        let [subject, _, object] = names(fact);
+        for name in [subject, object] {
+            things.entry(key(&name)).or_insert((name, 0)).1 += 1;
+        }
     }
-    Ok(upsert.query_row(params![name, compared], |row| row.get(0))?)
+    let mut ids = HashMap::new();
+    for (compared, (name, mentions)) in things {
+        if compared.chars().count() == 1 {
+            spell_name(connection, &compared)?;
+        }
+        let id = upsert.query_row(params![name, compared, mentions], |row| row.get(0))?;
+        ids.insert(compared, id);
+    }
+    Ok(ids)
 }

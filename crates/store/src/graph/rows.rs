@@ -8,7 +8,7 @@ use sdk::{Entity, Relation};
 use serde_json::{Map, Value};
 
 use crate::StoreError;
-use crate::search::{Dictionary, Source, Text};
+use crate::search::{Corpus, Dictionary, Source, Text, spell_name};
 
 /// So many names are read into the dictionary.
 const NAMES_MAX: i64 = 20_000;
@@ -36,8 +36,8 @@ pub(super) struct Row {
 
 impl Row {
     /// What the fact is searched by.
-    pub(super) fn searchable(&self) -> String {
-        format!("{}。{}。{}。{}", self.source_name, self.relation, self.target_name, self.text)
+    fn searchable(&self) -> String {
+        searchable(&self.source_name, &self.relation, &self.target_name, &self.text)
     }
 
     pub(super) fn cut(&self, dictionary: &Dictionary) -> Text {
@@ -69,6 +69,10 @@ impl Row {
             text: self.text,
         }
     }
+}
+
+pub(super) fn searchable(subject: &str, relation: &str, object: &str, text: &str) -> String {
+    format!("{subject}。{relation}。{object}。{text}")
 }
 
 /// Which facts: those told in a span of time, forgotten or not.
@@ -170,6 +174,25 @@ pub(super) fn names(connection: &Connection, dictionary: &Dictionary) -> Result<
     let names = select.query_map([NAMES_MAX], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     dictionary.add(names.iter().map(String::as_str));
     Ok(())
+}
+
+/// What is known is put into the index anew, as after an import.
+pub(crate) fn index_again(connection: &Connection, dictionary: &Dictionary) -> Result<(), StoreError> {
+    names(connection, dictionary)?;
+    let mut select = connection.prepare(
+        "SELECT fact.id, a.name, fact.relation, b.name, fact.text FROM memory_facts AS fact
+         JOIN memory_entities AS a ON a.id = fact.source JOIN memory_entities AS b ON b.id = fact.target
+         WHERE fact.forgotten IS NULL ORDER BY fact.id",
+    )?;
+    let texts = select.query_map([], |row| {
+        let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+        let searchable = searchable(text(1)?, text(2)?, text(3)?, text(4)?);
+        Ok((row.get(0)?, Text::new(dictionary, &searchable)))
+    })?;
+    Corpus::Facts.make_again(connection, texts.map(|text| Ok(text?)))?;
+    let mut single = connection.prepare("SELECT key FROM memory_entities WHERE length(key) = 1")?;
+    let keys = single.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    keys.iter().try_for_each(|key| spell_name(connection, key))
 }
 
 /// How much is known, and of what kind.

@@ -15,9 +15,11 @@ use serde_json::{Map, Value};
 
 use super::{FileLine, rows};
 use crate::aggregates::{AGGREGATES, FILES};
-use crate::database::{Folder, finish_layout, make_layout, make_private_folder, sync_folder};
+use crate::database::{Folder, enlarge_cache, finish_layout, make_layout, make_private_folder, sync_folder};
 use crate::error::StoreError;
 use crate::outbox::leave_a_gap;
+use crate::search::Dictionary;
+use crate::{documents, graph};
 
 const COMPLETE: &str = "complete";
 const DATABASE: &str = "menshen.db";
@@ -37,6 +39,7 @@ impl Stage {
         let path = root.join(DATABASE);
         folder.make_private_file(&path)?;
         let connection = Connection::open(&path)?;
+        enlarge_cache(&connection)?;
         Ok(Self { root, connection, text: None })
     }
 
@@ -114,7 +117,18 @@ impl Stage {
         }
         self.connection.execute_batch("COMMIT")?;
         finish_layout(&mut self.connection)?;
+        self.index()?;
         leave_a_gap(&self.connection)
+    }
+
+    /// What is searched by is not in an export. The knowledge folder and the text files are read when they
+    /// are first needed, as any that are new.
+    fn index(&self) -> Result<(), StoreError> {
+        let dictionary = Dictionary::default();
+        self.connection.execute_batch("BEGIN")?;
+        graph::index_again(&self.connection, &dictionary)?;
+        documents::index_again(&self.connection, &dictionary)?;
+        Ok(self.connection.execute_batch("COMMIT")?)
     }
 
     /// From here on it will be moved to its place, whatever happens.

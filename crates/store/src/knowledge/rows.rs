@@ -47,12 +47,12 @@ pub(super) fn replace(
     let id = insert.insert(params![file.name, file.seen.bytes, file.seen.changed_at_ms, problem])?;
     let mut part =
         connection.prepare_cached("INSERT INTO knowledge_parts (file, place, content) VALUES (?1, ?2, ?3)")?;
+    let mut texts = Vec::with_capacity(chunks.len());
     for chunk in chunks {
         let part = part.insert(params![id, chunk.place, chunk.content])?;
-        let text = searchable(dictionary, &file.name, &chunk.place, &chunk.content);
-        Corpus::KnowledgeParts.put(connection, part, &text)?;
+        texts.push((part, searchable(dictionary, &file.name, &chunk.place, &chunk.content)));
     }
-    Ok(())
+    Corpus::KnowledgeParts.put_all(connection, texts.iter().map(|(id, text)| (*id, text)))
 }
 
 pub(super) fn forget(connection: &Connection, dictionary: &Dictionary, names: &[String]) -> Result<(), StoreError> {

@@ -36,6 +36,16 @@ impl Text {
         terms
     }
 
+    /// The characters of its longer unspaced words, each once.
+    pub(super) fn inner_characters(&self) -> Vec<&str> {
+        let longer = self.words.iter().filter(|cut| cut.word.chars().nth(1).is_some());
+        let mut inner: Vec<&str> =
+            longer.filter(|cut| cut.word.starts_with(is_unspaced)).flat_map(|cut| characters(&cut.word)).collect();
+        inner.sort_unstable();
+        inner.dedup();
+        inner
+    }
+
     /// Words in their order, parts after them.
     pub(super) fn words_joined(&self) -> String {
         let all = self.words.iter().flat_map(|cut| std::iter::once(&cut.word).chain(&cut.parts));

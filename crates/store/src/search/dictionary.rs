@@ -76,6 +76,13 @@ struct State {
     names: Vec<String>,
 }
 
+impl std::fmt::Debug for Dictionary {
+    /// Nobody wants to read 350,000 words.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Dictionary")
+    }
+}
+
 impl Dictionary {
     /// The household's own names: rooms, things, people. What is cut from now on keeps them whole.
     pub fn add<'a>(&self, names: impl IntoIterator<Item = &'a str>) {

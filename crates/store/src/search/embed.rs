@@ -96,6 +96,8 @@ impl Corpus {
             Self::Facts => ("memory_facts", "text"),
             Self::DocumentParts => ("memory_document_parts", "content"),
             Self::KnowledgeParts => ("knowledge_parts", "content"),
+            // Their text is in no table; they are found by words alone.
+            Self::TextLines => return Ok(Vec::new()),
         };
         let alive = if self == Self::Facts { "AND owner.forgotten IS NULL" } else { "" };
         let sql = format!(

@@ -11,14 +11,16 @@ use decide::text::{comparable, is_unspaced};
 use rusqlite::{Connection, params};
 
 use super::cut::characters;
-use super::index::spelled;
+use super::index::{inside, spelled};
 use super::{Corpus, Dictionary, Text};
 use crate::error::StoreError;
 
 /// So many entries of the index one search reads whole.
 const POSTINGS_MAX: u64 = 6_000;
-/// And so many of what is common, beside what is rare.
-const NEWEST_FIRST_MAX: u32 = 6_000;
+/// What is rare is met by no more, nor what is common beside it: more than that was counted.
+const BESIDE_MAX: u32 = 12_000;
+/// Where nobody counted, so many of the newest.
+const NEWEST_BESIDE_MAX: u32 = 6_000;
 /// So many texts are compared with the question.
 const CANDIDATES_MAX: usize = 80;
 /// Passages are long: so many of them are compared.
@@ -31,6 +33,24 @@ const BEHIND_MAX: f64 = 0.5;
 const RECUT_MAX: u64 = 100;
 /// Where everything asked for is common, so many of the newest texts are looked at.
 const NEWEST_MAX: u32 = 400;
+
+/// In which order the index gives texts. Backwards costs it twice as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Any,
+    NewestBeside,
+    Newest,
+}
+
+/// One of the things asked for, ready to be looked up.
+struct Sought {
+    weight: f64,
+    /// So many entries of the index it has, at most.
+    postings: u64,
+    expression: String,
+    order: Order,
+}
+
 /// A question, read.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -106,10 +126,7 @@ impl Corpus {
     fn keep_known(self, connection: &Connection, need: &mut Need) -> Result<(), StoreError> {
         let mut known = Vec::new();
         for (other, how) in std::mem::take(&mut need.others) {
-            let mut least = u64::MAX;
-            for word in other.split(' ') {
-                least = least.min(self.count(connection, word)?);
-            }
+            let least = self.least(connection, &other)?;
             if least > 0 {
                 need.count += least;
                 known.push((other, how));
@@ -117,6 +134,12 @@ impl Corpus {
         }
         need.others = known;
         Ok(())
+    }
+
+    /// In how many texts a phrase stands at most.
+    fn least(self, connection: &Connection, phrase: &str) -> Result<u64, StoreError> {
+        let counts = phrase.split(' ').map(|word| self.count(connection, word));
+        Ok(counts.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default())
     }
 
     /// Ids of texts that may answer, those first that have most of what is asked for.
@@ -129,29 +152,35 @@ impl Corpus {
         if needs.iter().any(|need| !need.asks) {
             needs.retain(|need| !need.asks);
         }
-        needs.sort_by_key(|need| need.count);
+        let mut sought = needs.into_iter().map(|need| self.seek(connection, need)).collect::<Result<Vec<_>, _>>()?;
+        sought.sort_by_key(|one| one.postings);
         let mut room = POSTINGS_MAX;
         let mut weights: HashMap<i64, f64> = HashMap::new();
         let (mut rare, mut common) = (Vec::new(), Vec::new());
-        for need in needs {
-            let each = expression(need);
-            if need.count > room {
-                common.push((need.weight, each));
+        for one in sought {
+            if one.postings > room {
+                common.push(one);
                 continue;
             }
-            room -= need.count;
-            self.matching(connection, &each, NEWEST_FIRST_MAX, need.weight, &mut weights)?;
-            rare.push(each);
+            room -= one.postings;
+            self.matching(connection, &one.expression, one.order, one.weight, &mut weights)?;
+            rare.push(one);
         }
-        let all = |these: &[String]| these.iter().map(|each| format!("({each})")).collect::<Vec<_>>();
-        let beside = if weights.is_empty() { String::new() } else { format!("({}) AND ", all(&rare).join(" OR ")) };
-        if beside.is_empty() && common.len() > 1 {
-            let each: Vec<String> = common.iter().map(|(_, each)| each.clone()).collect();
-            self.matching(connection, &all(&each).join(" AND "), NEWEST_MAX, 1.0, &mut weights)?;
-        }
-        for (weight, each) in common {
-            let limit = if beside.is_empty() { NEWEST_MAX } else { NEWEST_FIRST_MAX };
-            self.matching(connection, &format!("{beside}({each})"), limit, weight, &mut weights)?;
+        let all = |these: &[Sought]| these.iter().map(|one| format!("({})", one.expression)).collect::<Vec<_>>();
+        if weights.is_empty() {
+            if common.len() > 1 {
+                self.matching(connection, &all(&common).join(" AND "), Order::Newest, 1.0, &mut weights)?;
+            }
+            for one in common {
+                self.matching(connection, &one.expression, Order::Newest, one.weight, &mut weights)?;
+            }
+        } else if weights.len() > most.min(CANDIDATES_MAX) {
+            // With fewer, all of them are compared, whatever else they have.
+            let beside = all(&rare).join(" OR ");
+            for one in common {
+                let both = format!("({beside}) AND ({})", one.expression);
+                self.matching(connection, &both, Order::Any, one.weight, &mut weights)?;
+            }
         }
         let mut found: Vec<(i64, f64)> = weights.into_iter().collect();
         found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
@@ -159,16 +188,49 @@ impl Corpus {
         Ok(found.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// Gives the newest texts that fit an expression its weight.
+    /// What finds a need, as FTS5 writes it, and how much of the index that reads.
+    fn seek(self, connection: &Connection, need: &Need) -> Result<Sought, StoreError> {
+        let uncut = need.count == 0;
+        let mut sought =
+            Sought { weight: need.weight, postings: need.count, expression: String::new(), order: Order::Any };
+        if need.word.contains(' ') {
+            // A phrase is in no more texts than the rarest of its words; only those are counted.
+            sought.postings += self.least(connection, &need.word)?;
+        }
+        let words = std::iter::once(need.word.as_str()).chain(need.others.iter().map(|(other, _)| other.as_str()));
+        let mut each = Vec::new();
+        for word in words {
+            if word.starts_with(is_unspaced) && word.chars().nth(1).is_none() {
+                sought.postings += self.count(connection, &inside(word))?;
+            }
+            each.push(one(word, uncut));
+        }
+        let unspaced = need.word.starts_with(is_unspaced) && need.word.chars().nth(1).is_some();
+        if need.count <= RECUT_MAX && unspaced {
+            // A name that came into the dictionary later was cut otherwise before.
+            each.push(format!("characters : \"{}\"", characters(&need.word).join(" ")));
+            // In how many texts, nobody counted.
+            sought.order = Order::NewestBeside;
+        }
+        sought.expression = each.join(" OR ");
+        Ok(sought)
+    }
+
+    /// Gives the texts that fit an expression its weight.
     fn matching(
         self,
         connection: &Connection,
         expression: &str,
-        most: u32,
+        order: Order,
         weight: f64,
         weights: &mut HashMap<i64, f64>,
     ) -> Result<(), StoreError> {
-        let sql = format!("SELECT rowid FROM {0} WHERE {0} MATCH ?1 ORDER BY rowid DESC LIMIT ?2", self.table());
+        let (order, most) = match order {
+            Order::Any => ("", BESIDE_MAX),
+            Order::NewestBeside => ("ORDER BY rowid DESC", NEWEST_BESIDE_MAX),
+            Order::Newest => ("ORDER BY rowid DESC", NEWEST_MAX),
+        };
+        let sql = format!("SELECT rowid FROM {0} WHERE {0} MATCH ?1 {order} LIMIT ?2", self.table());
         let mut select = connection.prepare_cached(&sql)?;
         let mut rows = select.query(params![expression, most])?;
         while let Some(row) = rows.next()? {
@@ -287,17 +349,6 @@ fn told(dictionary: &Dictionary, source: &Source) -> Told {
     let body = Text::new(dictionary, &source.body);
     let plain = format!("{}\n{}\n{}", head.plain, tail.plain, body.plain);
     Told::new(&head.words, &tail.words, &body.words, plain)
-}
-
-/// What finds a need, as FTS5 writes it.
-fn expression(need: &Need) -> String {
-    let words = std::iter::once(need.word.as_str()).chain(need.others.iter().map(|(other, _)| other.as_str()));
-    let mut each: Vec<String> = words.map(|word| one(word, need.count == 0)).collect();
-    if need.count <= RECUT_MAX && need.word.starts_with(is_unspaced) && need.word.chars().nth(1).is_some() {
-        // A name that came into the dictionary later was cut otherwise before.
-        each.push(format!("characters : \"{}\"", characters(&need.word).join(" ")));
-    }
-    each.join(" OR ")
 }
 
 /// Words hold letters, digits and `_` only; a phrase has blanks. A word that nothing was cut into is

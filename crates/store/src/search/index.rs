@@ -1,6 +1,9 @@
 //! Putting texts into an index and taking them out. Start at [`Corpus::put`]. Invariant: the counts of
 //! words move in the same transaction as the texts.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use decide::text::pinyin_spellings;
 use rusqlite::{Connection, params};
 
@@ -10,24 +13,59 @@ use crate::error::StoreError;
 /// A word that is read in more ways is found by the first of them.
 const SPELLINGS_MAX: usize = 4;
 
+/// So many texts are put into an index together.
+const PUT_TOGETHER: usize = 1_000;
+
 impl Corpus {
     /// `id` is the caller's; it must not be in the index.
     pub fn put(self, connection: &Connection, id: i64, text: &Text) -> Result<(), StoreError> {
+        self.put_all(connection, [(id, text)])
+    }
+
+    /// Many at once cost much less than one after the other: a word is counted once for all of them.
+    pub fn put_all<'a>(
+        self,
+        connection: &Connection,
+        texts: impl IntoIterator<Item = (i64, &'a Text)>,
+    ) -> Result<(), StoreError> {
         let sql = format!("INSERT INTO {} (rowid, words, characters) VALUES (?1, ?2, ?3)", self.table());
         let mut insert = connection.prepare_cached(&sql)?;
-        insert.execute(params![id, text.words_joined(), text.characters_joined()])?;
-        let mut count = connection.prepare_cached(
-            "INSERT INTO search_terms (corpus, term, texts) VALUES (?1, ?2, 1)
-             ON CONFLICT (corpus, term) DO UPDATE SET texts = texts + 1 RETURNING texts",
-        )?;
-        for term in text.terms() {
-            let texts: i64 = count.query_row(params![self.number(), term], |row| row.get(0))?;
-            if texts == 1 {
-                spell(connection, term)?;
+        let mut counts: BTreeMap<Cow<'a, str>, i64> = BTreeMap::new();
+        for (id, text) in texts {
+            insert.execute(params![id, text.words_joined(), text.characters_joined()])?;
+            for term in counted(text) {
+                *counts.entry(term).or_default() += 1;
             }
         }
-        count.query_row(params![self.number(), ""], |_| Ok(()))?;
+        let mut count = connection.prepare_cached(
+            "INSERT INTO search_terms (corpus, term, texts) VALUES (?1, ?2, ?3)
+             ON CONFLICT (corpus, term) DO UPDATE SET texts = texts + ?3 RETURNING texts",
+        )?;
+        for (term, added) in counts {
+            let texts: i64 = count.query_row(params![self.number(), term, added], |row| row.get(0))?;
+            if texts == added {
+                spell(connection, &term)?;
+            }
+        }
         Ok(())
+    }
+
+    /// Makes the index anew of texts that come one by one.
+    pub fn make_again(
+        self,
+        connection: &Connection,
+        texts: impl Iterator<Item = Result<(i64, Text), StoreError>>,
+    ) -> Result<(), StoreError> {
+        self.clear(connection)?;
+        let mut some: Vec<(i64, Text)> = Vec::with_capacity(PUT_TOGETHER);
+        for text in texts {
+            some.push(text?);
+            if some.len() == PUT_TOGETHER {
+                self.put_all(connection, some.iter().map(|(id, text)| (*id, text)))?;
+                some.clear();
+            }
+        }
+        self.put_all(connection, some.iter().map(|(id, text)| (*id, text)))
     }
 
     /// `text` is what was put in.
@@ -35,10 +73,9 @@ impl Corpus {
         connection.prepare_cached(&format!("DELETE FROM {} WHERE rowid = ?1", self.table()))?.execute([id])?;
         let mut count = connection
             .prepare_cached("UPDATE search_terms SET texts = max(texts - 1, 0) WHERE corpus = ?1 AND term = ?2")?;
-        for term in text.terms() {
+        for term in counted(text) {
             count.execute(params![self.number(), term])?;
         }
-        count.execute(params![self.number(), ""])?;
         connection
             .prepare_cached("DELETE FROM search_vectors WHERE corpus = ?1 AND text = ?2")?
             .execute([self.number(), id])?;
@@ -68,6 +105,17 @@ impl Corpus {
         };
         Ok(u64::try_from(texts).unwrap_or(0))
     }
+}
+
+/// What of a text is counted: its words, the single characters inside them, and itself.
+fn counted(text: &Text) -> impl Iterator<Item = Cow<'_, str>> {
+    let words = text.terms().into_iter().map(Cow::Borrowed);
+    words.chain(text.inner_characters().into_iter().map(|it| Cow::Owned(inside(it)))).chain([Cow::Borrowed("")])
+}
+
+/// Under which a character inside of longer words is counted. No word begins so.
+pub(super) fn inside(character: &str) -> String {
+    format!("_{character}")
 }
 
 fn spell(connection: &Connection, term: &str) -> Result<(), StoreError> {

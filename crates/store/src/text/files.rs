@@ -129,10 +129,6 @@ impl Files {
         Ok(names)
     }
 
-    pub(super) fn newest_first(&self) -> Result<Vec<PathBuf>, StoreError> {
-        Ok(self.names()?.into_iter().rev().map(|name| self.folder.join(name)).collect())
-    }
-
     pub(super) fn stats(&self) -> Result<TextStats, StoreError> {
         let names = self.names()?;
         let sizes = names.iter().filter_map(|name| fs::metadata(self.folder.join(name)).ok());
@@ -168,18 +164,22 @@ impl Files {
         }
         Ok(found)
     }
+}
 
-    pub(super) fn line_at(&self, place: &TextPlace) -> Option<TextEvent> {
-        let mut found = None;
-        let take = |offset, event| {
-            if offset == place.offset {
-                found = Some(event);
-            }
-            false
-        };
-        each_line(&self.folder.join(&place.file), place.offset, take).ok()?;
-        found
+/// The line that begins there, if one does.
+pub(super) fn line_at(folder: &Path, place: &TextPlace) -> Option<TextEvent> {
+    let mut file = File::open(folder.join(&place.file)).ok()?;
+    if place.offset > 0 {
+        let mut before = [0];
+        file.seek(SeekFrom::Start(place.offset - 1)).ok()?;
+        file.read_exact(&mut before).ok()?;
+        if before != *b"\n" {
+            return None;
+        }
     }
+    let mut line = Vec::new();
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    if line.ends_with(b"\n") { serde_json::from_slice(&line).ok() } else { None }
 }
 
 /// Gives each whole line that can be read, with its place, until the taker says `false`.

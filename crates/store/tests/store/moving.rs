@@ -1,12 +1,15 @@
 //! A household moves: export and import.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::common::{self, fill, input, open};
-use store::{Store, StoreError, import};
+use kernel::ports::{Clock, Documents, Fact, GraphMemory, KnowledgeBase, RecallQuery, TextQuery};
+use sdk::{Doc, PurgeMode, TextEvent, Triple};
+use store::{DocumentMemory, Graph, KnowledgeFolder, Store, StoreError, import};
 use tempfile::TempDir;
 
 #[derive(Clone, Default)]
@@ -79,6 +82,85 @@ async fn all_but_the_secrets_is_the_same_after_moving() {
     assert_eq!((id, known), (4, false), "numbers go on");
     let again = kernel::ports::NewInput { client_id: Some("c-1".into()), ..input("answered") };
     assert!(store.inbox().put(again).await.unwrap().1);
+}
+
+#[tokio::test]
+async fn what_was_known_is_found_after_moving() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path());
+    let memories = Memories::of(&store);
+    let fact = |object: &str| Fact {
+        triple: Triple { subject: "宝".into(), relation: "喜欢".into(), object: object.into() },
+        text: format!("宝说她喜欢{object}"),
+        ..Fact::default()
+    };
+    memories.graph.commit(&[fact("恐龙化石"), fact("榴莲")]).await.unwrap();
+    let criteria = BTreeMap::from([("target_contains".to_owned(), "榴莲".to_owned())]);
+    memories.graph.purge(&criteria, PurgeMode::Soft, false).await.unwrap();
+    let doc = |title: &str, content: &str| Doc { title: title.into(), content: content.into(), ..Doc::default() };
+    memories.documents.insert(doc("Boiler", "The boiler is serviced by Keith.")).await.unwrap();
+    memories.documents.insert(doc("Taken", "The sledge was sold.")).await.unwrap();
+    memories.documents.query("sledge", 1, true).await.unwrap();
+    let said =
+        TextEvent { role: "user".into(), content: "the spare key hangs in the hall".into(), ..TextEvent::default() };
+    store.text().append(said).await.unwrap();
+    fs::create_dir_all(folder.path().join("knowledge")).unwrap();
+    fs::write(folder.path().join("knowledge/pump.md"), "# Pump\n\nThe drain pump is behind the flap.\n").unwrap();
+    let exported = export(&store).await;
+
+    let folder = TempDir::new().unwrap();
+    import(folder.path(), exported.as_bytes()).unwrap();
+    let store = open(folder.path());
+    let memories = Memories::of(&store);
+    for words in ["宝喜欢什么", "what does Bao like", "恐龙"] {
+        let query = RecallQuery { words: vec![words.into()], ..RecallQuery::default() };
+        let facts = memories.graph.recall(query).await.unwrap().facts;
+        let found: Vec<_> = facts.iter().map(|fact| fact.relation.target_name.as_str()).collect();
+        assert_eq!(found, ["恐龙化石"], "{words}: what was forgotten stays so");
+    }
+    let hits = memories.documents.query("who services the boiler", 1, false).await.unwrap();
+    assert_eq!(hits[0].doc.title, "Boiler");
+    assert!(memories.documents.query("sledge", 1, false).await.unwrap().is_empty(), "what was taken out stays so");
+    memories.knowledge.rescan().await.unwrap();
+    assert_eq!(memories.knowledge.search("drain pump", 1).await.unwrap()[0].name, "pump.md");
+    let query = TextQuery { text: "where is the spare key".into(), count_max: 1, ..TextQuery::default() };
+    assert_eq!(store.text().search(query).await.unwrap()[0].event.content, "the spare key hangs in the hall");
+
+    // What is taken out of an index that was made again leaves nothing behind.
+    let criteria = BTreeMap::from([("subject_contains".to_owned(), "宝".to_owned())]);
+    memories.graph.purge(&criteria, PurgeMode::Soft, false).await.unwrap();
+    let query = RecallQuery { words: vec!["恐龙".into()], ..RecallQuery::default() };
+    assert!(memories.graph.recall(query).await.unwrap().facts.is_empty());
+}
+
+/// Everything that searches, over one store.
+struct Memories {
+    graph: Graph,
+    documents: DocumentMemory,
+    knowledge: KnowledgeFolder,
+}
+
+impl Memories {
+    fn of(store: &Store) -> Self {
+        let (database, dictionary) = (store.database().clone(), store.dictionary().clone());
+        Self {
+            graph: Graph::new(database.clone(), dictionary.clone()),
+            documents: DocumentMemory::new(database.clone(), dictionary.clone(), Arc::new(Still)),
+            knowledge: KnowledgeFolder::new(&store.folder().root().join("knowledge"), database, dictionary),
+        }
+    }
+}
+
+struct Still;
+
+impl Clock for Still {
+    fn now_ms(&self) -> i64 {
+        1_790_000_000_000
+    }
+
+    fn written(&self, at_ms: i64) -> String {
+        at_ms.to_string()
+    }
 }
 
 #[tokio::test]
