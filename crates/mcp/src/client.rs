@@ -66,6 +66,8 @@ pub enum Class {
     #[default]
     Ask,
     Refuse,
+    /// It was allowed, and says something else of itself since: a person looks again.
+    Changed,
 }
 
 impl Class {
@@ -79,8 +81,18 @@ impl Class {
     }
 }
 
-/// How a tool (second) of a server (first) was classed; asked at every call, so that a change holds at once.
-pub type Classes = Arc<dyn Fn(&str, &str) -> Class + Send + Sync>;
+/// How a tool was classed; asked at every call, so that a change holds at once.
+pub type Classes = Arc<dyn Fn(&Asked<'_>) -> Class + Send + Sync>;
+
+/// Which tool is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub server: &'a str,
+    /// As the server calls it.
+    pub tool: &'a str,
+    /// Of all that the server says of it now: name, words, schemas, hints.
+    pub digest: &'a str,
+}
 
 /// What is known of a server now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

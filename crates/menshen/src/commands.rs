@@ -15,6 +15,7 @@ pub mod serve;
 pub mod serving;
 pub mod setup;
 pub mod socket;
+pub mod tools;
 pub mod try_;
 
 use std::sync::Arc;

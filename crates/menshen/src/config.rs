@@ -18,6 +18,7 @@ use serde::Deserialize;
 mod edit;
 mod foreign;
 mod pins;
+pub mod seen;
 
 pub use edit::{Change, change, text};
 pub use pins::{is_macro, pin};

@@ -159,6 +159,8 @@ fn chinese(text: &str) -> Option<(f64, &str)> {
         return Some((0.5, rest));
     }
     let (mut total, mut digit, mut end) = (0.0, None, 0);
+    // 一百五 is 150, 一百零五 is 105: as `decide::commands` reads them.
+    let mut last = 1.0;
     for character in text.chars() {
         let unit = match character {
             '十' => 10.0,
@@ -173,15 +175,17 @@ fn chinese(text: &str) -> Option<(f64, &str)> {
                     continue;
                 };
                 digit = u8::try_from(at).ok().map(f64::from);
+                last = if at == 0 { 1.0 } else { last };
                 end += character.len_utf8();
                 continue;
             }
         };
         total += digit.take().unwrap_or(1.0) * unit;
+        last = unit / 10.0;
         end += character.len_utf8();
     }
     let (_, rest) = text.split_at_checked(end)?;
-    (end > 0).then_some((total + digit.unwrap_or(0.0), rest))
+    (end > 0).then_some((total + digit.unwrap_or(0.0) * last, rest))
 }
 
 fn english(text: &str) -> Option<(f64, &str)> {

@@ -23,6 +23,8 @@ pub enum Ended {
     SourceFailed {
         message: String,
     },
+    /// The program ended again and again at the same step.
+    GivenUp,
 }
 
 /// A call that changed something, or was meant to.
@@ -74,6 +76,10 @@ impl Turn {
             Ended::OutOfMoney => (
                 "I stopped because the limit of cost is reached (budgets in menshen.toml).".to_owned(),
                 "已达到费用上限（menshen.toml 中的 budgets），我停下来了。".to_owned(),
+            ),
+            Ended::GivenUp => (
+                "I gave this up: the program ended again and again while it was working on it. The log of `menshen serve` says why.".to_owned(),
+                "我放弃了这件事：处理它的时候程序反复意外退出，原因见 `menshen serve` 的日志。".to_owned(),
             ),
             Ended::SourceFailed { message } => {
                 (format!("The language model could not answer: {message}"), format!("语言模型无法回答：{message}"))

@@ -13,10 +13,13 @@ use crate::receipts::mended;
 
 /// How often an answer that was cut off is asked for again.
 const CUT_MAX: u32 = 2;
+/// Limit: how often a turn is gone on with at the same step after the program ended there; then it is given up.
+pub const RESUMED_MAX: u32 = 3;
 
 impl Turn {
     /// What to do next, after this happened at this time.
     pub fn apply(&mut self, event: Event, now_ms: i64) -> Vec<Effect> {
+        self.resumed = if event == Event::Resumed { self.resumed + 1 } else { 0 };
         match (event, self.step) {
             (Event::Began { turn, input, language, limits, day_tokens, day_cost_usd_micros }, Step::New) => {
                 self.begin(turn, *input, language, now_ms);
@@ -61,6 +64,7 @@ impl Turn {
             (Event::Interrupted { input }, step) => self.interrupted(input, step),
             (Event::Stopped, step) if !ending(step) => self.finish(Ended::Stopped),
             (Event::OutOfTime, step) if !ending(step) => self.finish(Ended::OutOfTime),
+            (Event::Resumed, step) if self.resumed > RESUMED_MAX => self.give_up(step),
             (Event::Resumed, _) => self.resume(),
             (Event::Delivered, Step::Delivering) => self.enter(Step::AfterOutput),
             _ => vec![],
@@ -85,6 +89,25 @@ impl Turn {
             Step::New | Step::Over => vec![],
             Step::OnInput => vec![Effect::Stage(Stage::OnInput, None)],
             step => self.enter(step),
+        }
+    }
+
+    /// What ends the program is not done once more: the person hears of it, and no stage runs before that.
+    fn give_up(&mut self, step: Step) -> Vec<Effect> {
+        match step {
+            Step::New | Step::Over => vec![],
+            Step::AfterOutput => {
+                self.step = Step::Over;
+                vec![Effect::End]
+            }
+            Step::BeforeOutput | Step::Delivering => self.wind_up(),
+            _ => {
+                self.skip_rest(if self.chinese() { "本轮已结束" } else { "the turn ended" });
+                self.close_batch();
+                self.context.final_text = self.closing(&Ended::GivenUp);
+                self.ended = Some(Ended::GivenUp);
+                self.wind_up()
+            }
         }
     }
 

@@ -411,3 +411,41 @@ fn the_log_tells_the_turn_again() {
     }
     assert_eq!(again, turn);
 }
+
+#[test]
+fn a_turn_at_which_the_program_ends_again_and_again_is_given_up_and_says_so() {
+    let mut turn = asking();
+    for _ in 0..3 {
+        assert_eq!(turn.apply(Event::Resumed, 9), [Effect::Ask]);
+    }
+    let effects = turn.apply(Event::Resumed, 9);
+    assert!(matches!(&effects[..], [Effect::Deliver(text)] if text.starts_with("I gave this up")), "{effects:?}");
+    assert_eq!(turn.ended, Some(Ended::GivenUp));
+    // And where the last stage ends it, it is over.
+    assert_eq!(turn.apply(Event::Delivered, 9), [Effect::Stage(Stage::AfterOutput, None)]);
+    for _ in 0..3 {
+        assert_eq!(turn.apply(Event::Resumed, 9), [Effect::Stage(Stage::AfterOutput, None)]);
+    }
+    assert_eq!(turn.apply(Event::Resumed, 9), [Effect::End]);
+    assert!(turn.is_over());
+}
+
+#[test]
+fn a_turn_that_comes_on_in_between_is_gone_on_with_however_often_the_program_ends() {
+    let mut turn = asking();
+    for round in 0..20 {
+        turn.apply(Event::Resumed, 9);
+        turn.apply(Event::Resumed, 9);
+        turn.apply(replied("", &["look"]), 9);
+        turn.apply(staged(Stage::PostAction, None), 9);
+        if turn.ended.is_some() {
+            assert!(round > 5, "the limit of rounds ends it, not this");
+            assert_eq!(turn.ended, Some(Ended::OutOfRounds));
+            return;
+        }
+        turn.apply(staged(Stage::BeforeToolcall, Some(0)), 9);
+        turn.apply(Event::Calling { calls: vec![0] }, 9);
+        turn.apply(Event::Resumed, 9);
+        turn.apply(staged(Stage::AfterToolcall, Some(0)), 9);
+    }
+}

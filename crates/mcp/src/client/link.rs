@@ -11,6 +11,7 @@ use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ServiceExt};
+use sha2::{Digest, Sha256};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
@@ -38,6 +39,7 @@ pub(super) struct Listed {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) parameters: serde_json::Value,
+    pub(super) digest: String,
     pub(super) left_out: Option<String>,
 }
 
@@ -289,8 +291,15 @@ fn listed(tool: &Tool, name: String, shared: &Shared) -> Listed {
         name,
         description: naming::description(&shared.server.name, words),
         parameters: parameters.unwrap_or_default(),
+        digest: digest(tool),
         left_out,
     }
+}
+
+/// Of the tool as the server gave it, before anything was taken out of it.
+fn digest(tool: &Tool) -> String {
+    let said = serde_json::to_vec(tool).unwrap_or_default();
+    Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Our side of the conversation: it hears that a list changed, and offers nothing.

@@ -113,7 +113,7 @@ fn named(name: &str) -> Value {
 
 fn start(reach: Reach, classes: &[(&str, Class)]) -> Foreign {
     let classes: BTreeMap<String, Class> = classes.iter().map(|(name, class)| ((*name).to_owned(), *class)).collect();
-    let classes: Classes = Arc::new(move |_, tool| classes.get(tool).copied().unwrap_or_default());
+    let classes: Classes = Arc::new(move |asked| classes.get(asked.tool).copied().unwrap_or_default());
     Foreign::start(ForeignServer { name: "notes".to_owned(), reach }, marks(), classes)
 }
 
@@ -159,7 +159,7 @@ async fn a_new_class_holds_at_the_next_call() {
     let foreign = Foreign::start(
         ForeignServer { name: "notes".to_owned(), reach: server.reach() },
         marks(),
-        Arc::new(move |_, _| *now.lock().unwrap()),
+        Arc::new(move |_| *now.lock().unwrap()),
     );
     until(&foreign, |status| status.connected).await;
     let (_, handler) = foreign.tools().remove(0);
@@ -405,4 +405,47 @@ async fn a_program_that_is_no_server_says_why() {
     let status = until(&foreign, |status| status.error.is_some()).await;
     assert!(status.error.unwrap().contains("cannot start"));
     foreign.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_says_something_else_of_itself_than_when_it_was_allowed_asks_again() {
+    let server = script(named("notes"), json!([tool("echo", "Echoes")]), |_| Some(said("done")));
+    // What a person allowed is what was first listed.
+    let allowed: Arc<Mutex<Option<String>>> = Arc::default();
+    let classes: Classes = Arc::new(move |asked| {
+        let mut allowed = allowed.lock().unwrap();
+        if allowed.get_or_insert_with(|| asked.digest.to_owned()) == asked.digest {
+            Class::Allow
+        } else {
+            Class::Changed
+        }
+    });
+    let foreign = Foreign::start(ForeignServer { name: "notes".to_owned(), reach: server.reach() }, marks(), classes);
+    until(&foreign, |status| status.connected).await;
+    call(&foreign, "notes_echo", json!({})).await.unwrap();
+    let mut hinted = tool("echo", "Echoes");
+    hinted["annotations"] = json!({"destructiveHint": true});
+    let mut wider = tool("echo", "Echoes");
+    wider["inputSchema"]["properties"]["to"] = json!({"type": "string"});
+    for other in [tool("echo", "Echoes and forwards"), hinted, wider] {
+        *server.tools.lock().unwrap() = json!([other]);
+        let lists = server.heard("tools/list");
+        server.says.send(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}).to_string()).unwrap();
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while server.heard("tools/list") == lists || call(&foreign, "notes_echo", json!({})).await.is_ok() {
+            assert!(tokio::time::Instant::now() < deadline, "{other}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let failure = call(&foreign, "notes_echo", json!({})).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Forbidden);
+        assert!(failure.message.contains("menshen tools accept notes echo"), "{}", failure.message);
+    }
+    // As it was before, it runs again.
+    *server.tools.lock().unwrap() = json!([tool("echo", "Echoes")]);
+    server.says.send(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}).to_string()).unwrap();
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while call(&foreign, "notes_echo", json!({})).await.is_err() {
+        assert!(tokio::time::Instant::now() < deadline, "it does not run again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::link::{Listed, Shared};
-use super::{Class, FOREIGN_CALL_MAX, result};
+use super::{Asked, Class, FOREIGN_CALL_MAX, result};
 
 /// A call with longer arguments, as JSON, is refused.
 const ARGUMENT_BYTES_MAX: usize = 256 * 1024;
@@ -18,11 +18,13 @@ const ARGUMENT_BYTES_MAX: usize = 256 * 1024;
 pub(super) fn offered(shared: &Arc<Shared>) -> Vec<(ToolDef, ToolHandler)> {
     let now = shared.now();
     let server = &shared.server.name;
-    let offered = now
-        .tools
-        .iter()
-        .filter(|listed| listed.left_out.is_none() && (shared.classes)(server, &listed.foreign) != Class::Refuse);
+    let offered =
+        now.tools.iter().filter(|listed| listed.left_out.is_none() && class(shared, server, listed) != Class::Refuse);
     offered.map(|listed| (definition(listed), handler(shared.clone(), listed))).collect()
+}
+
+fn class(shared: &Shared, server: &str, listed: &Listed) -> Class {
+    (shared.classes)(&Asked { server, tool: &listed.foreign, digest: &listed.digest })
 }
 
 fn definition(listed: &Listed) -> ToolDef {
@@ -89,12 +91,28 @@ fn may_run(shared: &Shared, foreign: &str, arguments: &Map<String, Value>, scope
         Err(Failure::new(FailureKind::Forbidden, message))
     };
     let now = shared.now();
-    let left_out = now.tools.iter().find(|listed| listed.foreign == foreign).and_then(|listed| listed.left_out.clone());
+    let Some(listed) = now.tools.iter().find(|listed| listed.foreign == foreign) else {
+        return forbidden(
+            format!("the server {server} has no tool {tool} any more"),
+            format!("服务器 {server} 已没有工具 {tool}"),
+        );
+    };
+    let left_out = listed.left_out.clone();
     if let Some(why) = now.second_hand.or(left_out) {
         return forbidden(format!("the server {server}: {why}"), format!("服务器 {server}：{why}"));
     }
-    match (shared.classes)(&shared.server.name, foreign) {
+    match class(shared, &shared.server.name, listed) {
         Class::Allow => {}
+        Class::Changed => {
+            return forbidden(
+                format!(
+                    "the tool {tool} of the server {server} is described otherwise than when it was allowed, so it was not run: a person looks at it and says `menshen tools accept {server} {tool}`"
+                ),
+                format!(
+                    "服务器 {server} 的工具 {tool} 的说明与当初允许时不同，所以没有执行：请查看后运行 `menshen tools accept {server} {tool}`"
+                ),
+            );
+        }
         Class::Ask => {
             let key = format!("mcp.servers.{server}.tools.{tool}");
             return forbidden(

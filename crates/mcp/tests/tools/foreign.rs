@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp::client::{Class, Foreign, ForeignServer, HouseMarks, Reach, Status};
+use mcp::client::{Asked, Class, Foreign, ForeignServer, HouseMarks, Reach, Status};
 use sdk::{Failure, FailureKind, ToolScope};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn start(reach: Reach) -> Foreign {
     let house = HouseMarks { addresses: Arc::new(|| vec!["http://home.example:8123".to_owned()]) };
     let allowed =
         ["echo", "get-sum", "get-env", "get-tiny-image", "trigger-long-running-operation", "get-structured-content"];
-    let classes = move |_: &str, tool: &str| if allowed.contains(&tool) { Class::Allow } else { Class::Ask };
+    let classes = move |asked: &Asked<'_>| if allowed.contains(&asked.tool) { Class::Allow } else { Class::Ask };
     Foreign::start(server, house, Arc::new(classes))
 }
 

@@ -27,6 +27,7 @@ impl ServeCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
         let serving = Serving::start(options, &self.place, true).await?;
         let path = socket::path_in(&serving.data);
+        let listener = socket::listen(&path)?;
         let folder = serving.data.display();
         let english = format!("Serving the household in {folder}; `menshen chat` joins it. Ctrl-C ends.");
         let chinese = format!("正在运行，家庭数据在 {folder}；用 `menshen chat` 加入对话。Ctrl-C 结束。");
@@ -34,7 +35,7 @@ impl ServeCommand {
         let approvals = serving.household.desk.approvals().context("nobody could be asked")?.clone();
         let terminal = Arc::new(Terminal::new(approvals, &serving.data, serving.language, None));
         let ended = tokio::select! {
-            ended = socket::serve(&serving.household, terminal, &path) => ended,
+            ended = socket::serve(&serving.household, terminal, listener) => ended,
             ended = asked_to_end() => ended,
         };
         serving.close().await;

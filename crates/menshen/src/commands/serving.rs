@@ -19,7 +19,7 @@ use menshen::fetch::SystemNames;
 use store::{Options as StoreOptions, Store, StoreError};
 
 use super::granted::Granted;
-use crate::config::{Config, Disposable, Options, data_folder};
+use crate::config::{Config, Disposable, Options, data_folder, state_folder};
 
 /// A house that is there answers within this time; without it the agent starts all the same.
 const HOUSE_WAIT: Duration = Duration::from_secs(8);
@@ -53,9 +53,18 @@ impl Serving {
         let data = folder(place, &config);
         let store = Store::open(&data, &StoreOptions::default())?;
         let connection = Connection::start(config.settings.clone());
-        // Without a house the agent still talks, and says why it can do nothing there.
-        if let Err(error) = connection.ready(HOUSE_WAIT).await {
-            eprintln!("menshen: {}", error.message(config.language));
+        // Without a house the agent still talks, and says why it can do nothing there. What is there for good
+        // does not wait for it: each tool does, when it needs it.
+        let (there, language) = (connection.clone(), config.language);
+        let away = async move {
+            if let Err(error) = there.ready(HOUSE_WAIT).await {
+                eprintln!("menshen: {}", error.message(language));
+            }
+        };
+        if asks {
+            drop(tokio::spawn(away))
+        } else {
+            away.await
         }
         let granted = Granted::new(&config, &connection);
         let desk = Desk::new(
@@ -81,7 +90,7 @@ impl Serving {
             house_addresses: config.settings.url.clone().into_iter().collect(),
             names: Arc::new(SystemNames),
             foreign: config.foreign.servers(),
-            classes: config.foreign.classes(),
+            classes: config.foreign.classes(&state_folder()),
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;

@@ -73,8 +73,8 @@ pub fn path_in(data: &Path) -> PathBuf {
     data.join("menshen.sock")
 }
 
-/// Answers clients until it is dropped.
-pub async fn serve(household: &Household, terminal: Arc<Terminal>, path: &Path) -> Result<()> {
+/// Clients find it from now on, and wait in line until [`serve`] answers them.
+pub fn listen(path: &Path) -> Result<UnixListener> {
     // The store's lock says that nobody else serves here: what lies there is left over.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -84,6 +84,11 @@ pub async fn serve(household: &Household, terminal: Arc<Terminal>, path: &Path) 
     }
     let listener = UnixListener::bind(path).with_context(|| format!("cannot listen at {}", path.display()))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Answers clients until it is dropped.
+pub async fn serve(household: &Household, terminal: Arc<Terminal>, listener: UnixListener) -> Result<()> {
     let mut clients = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await.context("the local socket is gone")?;

@@ -1,13 +1,16 @@
 //! MCP servers of others, `[mcp.servers.NAME]`, and what a person decided about their tools. Start at
-//! [`Foreign`]. Invariant: a tool that is not named here asks.
+//! [`Foreign`]. Invariant: a tool that is not named here asks,
+//! and so does one that has become another than was allowed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use home::Token;
 use mcp::client::{Class, Classes, ForeignServer, Reach};
 use serde::Deserialize;
+
+use super::seen::Seen;
 
 #[derive(Clone, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
@@ -54,11 +57,15 @@ impl Foreign {
         self.servers.iter().filter_map(server).collect()
     }
 
-    pub fn classes(&self) -> Classes {
-        let servers = self.servers.clone();
-        Arc::new(move |server, tool| {
-            let class = servers.get(server).and_then(|server| server.tools.get(tool));
-            class.map_or(Class::Ask, |class| Class::parse(class))
+    /// `folder`: where it is kept what the allowed ones said of themselves.
+    pub fn classes(&self, folder: &Path) -> Classes {
+        let (servers, seen) = (self.servers.clone(), Seen::new(folder));
+        Arc::new(move |asked| {
+            let class = servers.get(asked.server).and_then(|server| server.tools.get(asked.tool));
+            match class.map_or(Class::Ask, |class| Class::parse(class)) {
+                Class::Allow => seen.class(asked),
+                class => class,
+            }
         })
     }
 }

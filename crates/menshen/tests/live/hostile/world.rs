@@ -80,7 +80,7 @@ impl World {
             house_addresses: vec![house.url.clone()],
             names: Arc::new(web.clone()),
             foreign: servers.configured(),
-            classes: Arc::new(|_, _| Class::Ask),
+            classes: Arc::new(|_| Class::Ask),
         })
         .await
         .unwrap();
