@@ -142,6 +142,8 @@ pub enum ConfigError {
     BadKey(String),
     #[error("source `{name}`: `{field}` must be {must}")]
     OutOfRange { name: String, field: &'static str, must: &'static str },
+    #[error("the embedding model in {} cannot be used: {why}; a folder of model2vec has model.safetensors, tokenizer.json and config.json", folder.display())]
+    Folder { folder: std::path::PathBuf, why: String },
     #[error("source `{0}`: the TLS of this machine cannot be used: {1}")]
     Tls(String, String),
 }

@@ -3,10 +3,12 @@
 //! Invariants: one vector a text, in the texts' order, all of one length and finite; each request has a
 //! deadline and a bounded batch.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::ports::{BoxFuture, SourceError, SourceErrorKind as Kind};
+use model2vec_rs::model::StaticModel;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -80,6 +82,40 @@ impl Embedder for EmbedClient {
     }
 }
 
+/// Static embeddings (model2vec) from a folder with `model.safetensors`, `tokenizer.json` and `config.json`.
+pub struct EmbedFolder {
+    name: String,
+    model: StaticModel,
+}
+
+impl EmbedFolder {
+    /// Reads the model, which takes a moment.
+    pub fn open(folder: &Path) -> Result<Self, ConfigError> {
+        let model = StaticModel::from_pretrained(folder, None, None, None)
+            .map_err(|error| ConfigError::Folder { folder: folder.to_owned(), why: format!("{error:#}") })?;
+        Ok(Self { name: format!("folder {} of {}", folder.display(), model.dim()), model })
+    }
+}
+
+impl Embedder for EmbedFolder {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, SourceError>> {
+        let (model, texts) = (self.model.clone(), texts.to_vec());
+        Box::pin(async move {
+            let embedded = tokio::task::spawn_blocking(move || model.encode(&texts)).await;
+            embedded.map_err(|error| SourceError {
+                kind: Kind::Protocol,
+                source_name: self.name.clone(),
+                message: format!("the model of this folder broke on a text: {error}"),
+                retry_after: None,
+            })
+        })
+    }
+}
+
 /// Servers may answer in any order; the index says which is which.
 fn of_openai(answer: &Value, count: usize) -> Option<Vec<Vec<f32>>> {
     let mut vectors = vec![Vec::new(); count];
@@ -98,4 +134,33 @@ fn vector(value: &Value) -> Option<Vec<f32>> {
     let numbers = value.as_array().filter(|numbers| !numbers.is_empty())?;
     let finite = |number: &Value| number.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
     numbers.iter().map(finite).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::static_model;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_folder_embeds_without_any_server() {
+        let folder = static_model(&[("bedtime", [1.0, 0.0]), ("sleep", [0.9, 0.1]), ("supper", [0.0, 1.0])]);
+        let model = EmbedFolder::open(folder.path()).unwrap();
+        let texts = ["Bedtime".to_owned(), "sleep".to_owned(), "supper".to_owned(), "zzz".to_owned()];
+        let vectors = model.embed(&texts).await.unwrap();
+        let near = |a: usize, b: usize| vectors[a].iter().zip(&vectors[b]).map(|(x, y)| x * y).sum::<f32>();
+        assert_eq!(vectors.len(), 4);
+        assert!(near(0, 1) > 0.9 && near(0, 2) < 0.1, "{vectors:?}");
+        assert!(vectors[3].iter().all(|number| number.is_finite()));
+    }
+
+    #[test]
+    fn a_folder_that_is_no_model_says_what_it_must_have() {
+        let empty = tempfile::tempdir().unwrap();
+        let said = EmbedFolder::open(empty.path()).err().unwrap().to_string();
+        assert!(said.contains("tokenizer.json") && said.contains("model.safetensors"), "{said}");
+        let broken = static_model(&[("a", [1.0, 0.0])]);
+        std::fs::write(broken.path().join("model.safetensors"), b"x").unwrap();
+        assert!(EmbedFolder::open(broken.path()).is_err());
+    }
 }

@@ -27,7 +27,7 @@ pub use config::{
     Config, ConfigError, Effort, Kind, Prices, SOURCE_CONNECT, SOURCE_FIRST, SOURCE_FIRST_NEAR, SOURCE_IDLE,
     SOURCE_TOTAL, Thinking, Timeouts,
 };
-pub use embed::{EMBED_BATCH_MAX, EMBED_WAIT, EmbedClient, Embedder};
+pub use embed::{EMBED_BATCH_MAX, EMBED_WAIT, EmbedClient, EmbedFolder, Embedder};
 pub use frames::SOURCE_EVENT_BYTES_MAX;
 pub use http::{SOURCE_ANSWER_BYTES_MAX, SOURCE_ERROR_BYTES_MAX};
 pub use printed::PRINTED_BYTES_MAX;

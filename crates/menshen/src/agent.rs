@@ -8,6 +8,7 @@ mod built_in;
 mod clock;
 mod house;
 mod household;
+mod meaning;
 mod surroundings;
 
 pub use askers::Askers;
@@ -15,4 +16,5 @@ pub use built_in::{BuiltIn, not_done};
 pub use clock::LocalClock;
 pub use house::{HouseUndo, register_house};
 pub use household::{Household, HouseholdError, Models, Parts, settings};
+pub use meaning::meaning;
 pub use surroundings::HouseSurroundings;

@@ -71,6 +71,7 @@ struct File {
     codes: BTreeMap<EntityId, String>,
     audit: Audit,
     llm: Llm,
+    embeddings: Option<Embeddings>,
     budgets: Budgets,
     agent: Agent,
     mcp: foreign::Foreign,
@@ -102,6 +103,20 @@ struct Web {
 struct Llm {
     /// Tried in the order of their priority.
     sources: Vec<llm::Config>,
+}
+
+/// Where meaning comes from, for the search of memory: a server, or a folder with a model.
+#[derive(Clone, Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Embeddings {
+    /// `openai` or `ollama`, where the address alone does not say.
+    pub kind: Option<llm::Kind>,
+    pub base_url: String,
+    pub model: String,
+    pub key: llm::Secret,
+    pub folder: Option<PathBuf>,
+    /// How near a text must be to answer by its meaning alone.
+    pub near_min: Option<f32>,
 }
 
 #[derive(Deserialize, Default)]
@@ -139,6 +154,7 @@ pub struct Config {
     pub broken: Option<String>,
     /// Language models, as they stand in the file.
     pub sources: Vec<llm::Config>,
+    pub embeddings: Option<Embeddings>,
     /// MCP servers of others.
     pub foreign: foreign::Foreign,
     /// As they stand in the file.
@@ -212,7 +228,7 @@ impl Config {
         let language = language(options.language.as_deref().or(file.language.as_deref()));
         let (sources, budgets, hosts) = (with_key(file.llm.sources), file.budgets.0, file.web.hosts);
         let Agent { data, persona } = file.agent;
-        let foreign = file.mcp;
+        let (foreign, embeddings) = (file.mcp, file.embeddings);
         Self {
             path,
             language,
@@ -221,6 +237,7 @@ impl Config {
             from_environment,
             broken,
             sources,
+            embeddings,
             foreign,
             budgets,
             hosts,

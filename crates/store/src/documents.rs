@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 pub use parts::parts;
 pub(crate) use rows::index_again;
 
-use crate::search::Dictionary;
+use crate::search::{Dictionary, Meaning};
 use crate::{Database, Graph};
 
 /// Limit: a longer document is refused; knowledge files may be longer.
@@ -36,11 +36,17 @@ pub struct DocumentMemory {
     database: Database,
     dictionary: Dictionary,
     clock: Arc<dyn Clock>,
+    meaning: Meaning,
 }
 
 impl DocumentMemory {
     pub fn new(database: Database, dictionary: Dictionary, clock: Arc<dyn Clock>) -> Self {
-        Self { database, dictionary, clock }
+        Self { database, dictionary, clock, meaning: Meaning::default() }
+    }
+
+    /// The same memory, searched by meaning too.
+    pub fn with_meaning(self, meaning: Meaning) -> Self {
+        Self { meaning, ..self }
     }
 
     /// Takes facts from at most `limit` documents that nobody touched for three days, a document at a
@@ -79,8 +85,9 @@ impl Documents for DocumentMemory {
         let text = text.to_owned();
         let most = if count_max == 0 { COUNT } else { count_max.min(DOCUMENTS_FOUND_MAX) };
         Box::pin(async move {
-            let dictionary = self.dictionary.clone();
-            let found = self.database.read(move |connection| rows::find(connection, &dictionary, &text, most)).await?;
+            let (dictionary, meant) = (self.dictionary.clone(), self.meaning.of(&text).await);
+            let find = move |connection: &_| rows::find(connection, &dictionary, (&text, meant.as_ref()), most);
+            let found = self.database.read(find).await?;
             if found.is_empty() {
                 return Ok(Vec::new());
             }

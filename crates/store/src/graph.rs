@@ -21,7 +21,7 @@ use kernel::ports::{BoxFuture, Fact, Failure, GraphMemory, Purged, Recall, Recal
 use sdk::PurgeMode;
 use serde_json::{Map, Value};
 
-use crate::search::Dictionary;
+use crate::search::{Dictionary, Meaning};
 use crate::{Database, StoreError};
 
 /// A handle; clones share one memory.
@@ -29,11 +29,17 @@ use crate::{Database, StoreError};
 pub struct Graph {
     database: Database,
     dictionary: Dictionary,
+    meaning: Meaning,
 }
 
 impl Graph {
     pub fn new(database: Database, dictionary: Dictionary) -> Self {
-        Self { database, dictionary }
+        Self { database, dictionary, meaning: Meaning::default() }
+    }
+
+    /// The same memory, searched by meaning too.
+    pub fn with_meaning(self, meaning: Meaning) -> Self {
+        Self { meaning, ..self }
     }
 
     /// Puts the names of what is known into the dictionary: once, after opening.

@@ -20,7 +20,7 @@ use kernel::ports::{BoxFuture, Failure, KnowledgeBase, KnowledgePart};
 
 pub use watch::Watch;
 
-use crate::search::Dictionary;
+use crate::search::{Dictionary, Meaning};
 use crate::{Database, StoreError};
 use files::Name;
 
@@ -36,6 +36,7 @@ const KNOWLEDGE_READ_CHARS_MAX: usize = 20_000;
 #[derive(Clone)]
 pub struct KnowledgeFolder {
     shared: Arc<Shared>,
+    meaning: Meaning,
 }
 
 struct Shared {
@@ -70,7 +71,13 @@ impl KnowledgeFolder {
                 pdf,
                 first: AtomicBool::new(true),
             }),
+            meaning: Meaning::default(),
         }
+    }
+
+    /// The same folder, searched by meaning too.
+    pub fn with_meaning(self, meaning: Meaning) -> Self {
+        Self { meaning, ..self }
     }
 
     pub fn root(&self) -> &Path {
@@ -130,7 +137,8 @@ impl KnowledgeBase for KnowledgeFolder {
         let (query, dictionary) = (query.to_owned(), self.shared.dictionary.clone());
         let most = if count_max == 0 { COUNT } else { count_max.min(KNOWLEDGE_FOUND_MAX) };
         Box::pin(async move {
-            let find = move |connection: &_| rows::find(connection, &dictionary, &query, most);
+            let meant = self.meaning.of(&query).await;
+            let find = move |connection: &_| rows::find(connection, &dictionary, (&query, meant.as_ref()), most);
             Ok(self.shared.database.read(find).await?)
         })
     }

@@ -10,12 +10,14 @@ mod dictionary;
 mod embed;
 mod find;
 mod index;
+mod meaning;
 
 pub use cut::Text;
 pub use dictionary::Dictionary;
 pub use embed::{Embedder, Embedding};
 pub use find::{Asked, Found, Source, Strictness, compare};
 pub(crate) use index::spell_name;
+pub use meaning::{MEANING_WAIT, Meaning, Meant};
 
 /// A set of texts with an index of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,12 @@ mod house;
 mod interceptor;
 mod model;
 mod proxy;
+mod static_model;
 
 pub use house::{EntityBuilder, HouseBuilder, family, generated};
 pub use interceptor::{Interceptor, Passed, Pick};
 pub use model::{Asked, Gate, Protocol, Reply, ScriptedModel};
 pub use proxy::{Mode, Proxy};
+pub use static_model::static_model;
 
 pub mod measured;

@@ -18,7 +18,7 @@ use mcp::Desk;
 use mcp::client::{Classes, Foreign, ForeignServer, HouseMarks};
 use sdk::{ConfigDef, ConfigType, LlmApi, ToolDef, ToolHandler};
 use serde_json::{Value, json};
-use store::search::Dictionary;
+use store::search::{Dictionary, Meaning};
 use store::{DocumentMemory, Graph, KnowledgeFolder, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -51,6 +51,8 @@ pub struct Parts {
     /// MCP servers of others, and how their tools were classed.
     pub foreign: Vec<ForeignServer>,
     pub classes: Classes,
+    /// For the search of memory, beside words.
+    pub meaning: Meaning,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +76,7 @@ pub struct Household {
     dictionary: Dictionary,
     foreign: Vec<Foreign>,
     askers: Askers,
+    meaning: Meaning,
 }
 
 /// The knowledge folder, in the household's.
@@ -130,11 +133,12 @@ impl Schedules for Announced {
 impl Household {
     /// Ready, with nothing running yet: [`Household::run`] begins.
     pub async fn open(parts: Parts) -> Result<Self, HouseholdError> {
-        let Parts { desk, store, models, persona, layers, hosts, house_addresses, names, foreign, classes } = parts;
+        let Parts { desk, store, models, persona, layers, hosts, house_addresses, names, foreign, classes, meaning } =
+            parts;
         let settings = settings(&store, layers).await?;
         let dictionary = store.dictionary().clone();
         let database = store.database().clone();
-        let graph = Graph::new(database.clone(), dictionary.clone());
+        let graph = Graph::new(database.clone(), dictionary.clone()).with_meaning(meaning.clone());
         let clock = Arc::new(LocalClock::of_this_machine());
         let rescheduled = Arc::new(Notify::new());
         let schedules: Arc<dyn Schedules> = Arc::new(Announced(store.schedules(), rescheduled.clone()));
@@ -157,8 +161,10 @@ impl Household {
         register_house(&agent, &desk, &askers)?;
         let zone = clock.zone().to_owned();
         let zone: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(move || zone.clone());
-        let documents = DocumentMemory::new(database.clone(), dictionary.clone(), clock.clone());
-        let knowledge = KnowledgeFolder::new(&store.folder().root().join(KNOWLEDGE), database, dictionary.clone());
+        let documents =
+            DocumentMemory::new(database.clone(), dictionary.clone(), clock.clone()).with_meaning(meaning.clone());
+        let knowledge = KnowledgeFolder::new(&store.folder().root().join(KNOWLEDGE), database, dictionary.clone())
+            .with_meaning(meaning.clone());
         let memory =
             MemoryDesk { graph: Arc::new(graph.clone()), text: store.text(), clock: clock.clone(), zone: zone.clone() };
         let marks = house_addresses.clone();
@@ -181,7 +187,20 @@ impl Household {
         let marks = HouseMarks { addresses: Arc::new(move || marks.clone()) };
         let foreign =
             foreign.into_iter().map(|server| Foreign::start(server, marks.clone(), classes.clone())).collect();
-        Ok(Self { agent, store, desk, settings, host, documents, graph, knowledge, dictionary, foreign, askers })
+        Ok(Self {
+            agent,
+            store,
+            desk,
+            settings,
+            host,
+            documents,
+            graph,
+            knowledge,
+            dictionary,
+            foreign,
+            askers,
+            meaning,
+        })
     }
 
     /// Goes on with what was left open, and begins what goes on beside: budgets follow the settings, the
@@ -200,6 +219,7 @@ impl Household {
             let _watch = knowledge.watch();
             std::future::pending::<()>().await;
         });
+        self.agent.spawn(self.meaning.clone().keep_up(self.store.database().clone()));
         self.agent.spawn(beside::promote(self.documents.clone(), self.graph.clone(), self.agent.ports().clock.clone()));
         let names = beside::learn_names(self.desk.connection.clone(), self.graph.clone(), self.dictionary.clone());
         self.agent.spawn(names);

@@ -14,8 +14,9 @@ use kernel::ports::{Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::Desk;
-use menshen::agent::{BuiltIn, Household, LocalClock, Parts};
+use menshen::agent::{BuiltIn, Household, LocalClock, Parts, meaning};
 use menshen::fetch::SystemNames;
+use store::search::Meaning;
 use store::{Options as StoreOptions, Store, StoreError};
 
 use super::granted::Granted;
@@ -91,6 +92,7 @@ impl Serving {
             names: Arc::new(SystemNames),
             foreign: config.foreign.servers(),
             classes: config.foreign.classes(&state_folder()),
+            meaning: meaning_of(&config)?,
         })
         .await?;
         household.run().await.context("what the last run left open cannot be read")?;
@@ -135,6 +137,20 @@ pub fn folder(place: &Place, config: &Config) -> PathBuf {
         None => config.data.clone().unwrap_or_else(|| data_folder().join("household")),
     };
     place.data.clone().unwrap_or_else(own)
+}
+
+/// Where the file names a source of meaning.
+fn meaning_of(config: &Config) -> Result<Meaning> {
+    let Some(asked) = config.embeddings.clone() else { return Ok(Meaning::default()) };
+    let server = llm::Config {
+        name: "embeddings".into(),
+        kind: asked.kind,
+        base_url: asked.base_url,
+        model: asked.model,
+        key: asked.key,
+        ..llm::Config::default()
+    };
+    Ok(meaning(asked.folder.as_deref(), &server, asked.near_min)?)
 }
 
 /// The configured models in the order of their priority, and the built-in source after them.

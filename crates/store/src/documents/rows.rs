@@ -13,7 +13,7 @@ use super::TITLE_CHARS_MAX;
 use super::parts::parts;
 use crate::StoreError;
 use crate::graph::new_undo;
-use crate::search::{Corpus, Dictionary, Source, Strictness, Text};
+use crate::search::{Corpus, Dictionary, Meant, Source, Strictness, Text};
 
 /// The name under which it is kept.
 pub(super) fn insert(
@@ -102,10 +102,10 @@ fn take_parts_out(connection: &Connection, dictionary: &Dictionary, document: i6
 pub(super) fn find(
     connection: &Connection,
     dictionary: &Dictionary,
-    question: &str,
+    (question, meant): (&str, Option<&Meant>),
     most: usize,
 ) -> Result<Vec<(i64, f64)>, StoreError> {
-    let asked = Corpus::DocumentParts.ask(connection, dictionary, question)?;
+    let asked = Corpus::DocumentParts.ask(connection, dictionary, question, meant)?;
     let mut owners = HashMap::new();
     let found = Corpus::DocumentParts.find(connection, dictionary, &asked, Strictness::Passage, |ids| {
         let mut select = connection.prepare_cached(

@@ -10,7 +10,7 @@ use super::Graph;
 use super::rows::{Row, Span, alive, bare, entity_row, superseded_by};
 use super::walk::walk;
 use crate::StoreError;
-use crate::search::{Corpus, Dictionary, Found, Strictness};
+use crate::search::{Asked, Corpus, Dictionary, Found, Meant, Strictness};
 
 /// Facts given back where nobody says how many.
 const COUNT: usize = 20;
@@ -30,11 +30,18 @@ const ENTITIES_MAX: usize = 20;
 impl Graph {
     pub(super) async fn remember(&self, query: RecallQuery) -> Result<Recall, Failure> {
         let dictionary = self.dictionary.clone();
-        Ok(self.database.read(move |connection| recall(connection, &dictionary, &query)).await?)
+        let meant = self.meaning.of(&query.words.join(" ")).await;
+        let recall = move |connection: &Connection| recall(connection, &dictionary, meant.as_ref(), &query);
+        Ok(self.database.read(recall).await?)
     }
 }
 
-fn recall(connection: &Connection, dictionary: &Dictionary, query: &RecallQuery) -> Result<Recall, StoreError> {
+fn recall(
+    connection: &Connection,
+    dictionary: &Dictionary,
+    meant: Option<&Meant>,
+    query: &RecallQuery,
+) -> Result<Recall, StoreError> {
     let span = Span { from_ms: query.from_ms, to_ms: query.to_ms };
     let most = if query.count_max == 0 { COUNT } else { query.count_max.min(FACTS_RECALLED_MAX) };
     let words: Vec<&str> = query.words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
@@ -42,10 +49,12 @@ fn recall(connection: &Connection, dictionary: &Dictionary, query: &RecallQuery)
         return newest(connection, span, most);
     }
     let mut rows = Vec::new();
-    let mut found = search(connection, dictionary, &words.join(" "), span, &mut rows)?;
+    let asked = Corpus::Facts.ask(connection, dictionary, &words.join(" "), meant)?;
+    let mut found = search(connection, dictionary, &asked, span, &mut rows)?;
     if found.is_empty() && words.len() > 1 {
         for word in words.iter().take(KEYWORDS_MAX) {
-            for hit in search(connection, dictionary, word, span, &mut rows)? {
+            let asked = Corpus::Facts.ask(connection, dictionary, word, None)?;
+            for hit in search(connection, dictionary, &asked, span, &mut rows)? {
                 if !found.iter().any(|known| known.id == hit.id) {
                     found.push(Found { score: hit.score * ONE_KEYWORD, ..hit });
                 }
@@ -60,13 +69,12 @@ fn recall(connection: &Connection, dictionary: &Dictionary, query: &RecallQuery)
 fn search(
     connection: &Connection,
     dictionary: &Dictionary,
-    question: &str,
+    asked: &Asked,
     span: Span,
     rows: &mut Vec<Row>,
 ) -> Result<Vec<Found>, StoreError> {
     let strictness = if span.is_whole() { Strictness::Fact } else { Strictness::Span };
-    let asked = Corpus::Facts.ask(connection, dictionary, question)?;
-    let found = Corpus::Facts.find(connection, dictionary, &asked, strictness, |ids| {
+    let found = Corpus::Facts.find(connection, dictionary, asked, strictness, |ids| {
         let mut sources = Vec::new();
         for &id in ids {
             if let Some(row) = bare(connection, id)?.filter(|row| span.holds(row.told_at_ms)) {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::chunks::Chunk;
 use super::files::{Seen, Stamp};
 use crate::StoreError;
-use crate::search::{Corpus, Dictionary, Source, Strictness, Text};
+use crate::search::{Corpus, Dictionary, Meant, Source, Strictness, Text};
 
 pub(super) fn files(connection: &Connection) -> Result<HashMap<String, Stamp>, StoreError> {
     let mut select = connection.prepare_cached("SELECT name, bytes, changed_at_ms FROM knowledge_files")?;
@@ -75,10 +75,10 @@ pub(super) fn forget(connection: &Connection, dictionary: &Dictionary, names: &[
 pub(super) fn find(
     connection: &Connection,
     dictionary: &Dictionary,
-    question: &str,
+    (question, meant): (&str, Option<&Meant>),
     most: usize,
 ) -> Result<Vec<KnowledgePart>, StoreError> {
-    let asked = Corpus::KnowledgeParts.ask(connection, dictionary, question)?;
+    let asked = Corpus::KnowledgeParts.ask(connection, dictionary, question, meant)?;
     let mut parts: HashMap<i64, KnowledgePart> = HashMap::new();
     let found = Corpus::KnowledgeParts.find(connection, dictionary, &asked, Strictness::Passage, |ids| {
         let mut select = connection.prepare_cached(

@@ -6,13 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use decide::rank::{Fit, Need, Places, SPELLED, Told, concepts, fit, needs, says_nothing, weigh};
+use decide::rank::{Fit, Need, Places, SPELLED, Told, concepts, fit, fuse, needs, says_nothing, weigh};
 use decide::text::{comparable, is_unspaced};
 use rusqlite::{Connection, params};
 
 use super::cut::characters;
 use super::index::{inside, spelled};
-use super::{Corpus, Dictionary, Text};
+use super::{Corpus, Dictionary, Meant, Text};
 use crate::error::StoreError;
 
 /// So many entries of the index one search reads whole.
@@ -56,6 +56,8 @@ struct Sought {
 pub struct Asked {
     pub text: Text,
     pub needs: Vec<Need>,
+    /// Texts that are near in meaning, the nearest first, where there is a source of meaning.
+    pub near: Vec<(i64, f32)>,
 }
 
 /// A text that may answer, as its owner knows it.
@@ -102,7 +104,13 @@ impl Strictness {
 
 impl Corpus {
     /// Reads a question against what this corpus has: how rare each thing is, and how else it is written.
-    pub fn ask(self, connection: &Connection, dictionary: &Dictionary, question: &str) -> Result<Asked, StoreError> {
+    pub fn ask(
+        self,
+        connection: &Connection,
+        dictionary: &Dictionary,
+        question: &str,
+        meant: Option<&Meant>,
+    ) -> Result<Asked, StoreError> {
         let text = Text::new(dictionary, question);
         let mut needs = needs(&text.words);
         join_spellings(connection, &mut needs)?;
@@ -119,7 +127,8 @@ impl Corpus {
             self.keep_known(connection, need)?;
         }
         weigh(&mut needs, self.texts(connection)?);
-        Ok(Asked { text, needs })
+        let near = meant.map(|meant| self.meant(connection, meant)).transpose()?.unwrap_or_default();
+        Ok(Asked { text, needs, near })
     }
 
     /// Of the other words that would do, those that are told at all; they count too.
@@ -253,9 +262,14 @@ impl Corpus {
             // Nobody was ever told of somebody of this name.
             return Ok(Vec::new());
         }
-        let ids = self.candidates(connection, asked, strictness.candidates())?;
-        let mut sources = sources(&ids)?;
+        let mut ids = self.candidates(connection, asked, strictness.candidates())?;
+        let by_words = ids.len();
+        ids.extend(asked.near.iter().map(|(id, _)| *id).filter(|id| !ids[..by_words].contains(id)).collect::<Vec<_>>());
+        let all = sources(&ids)?;
+        let (near, mut sources): (Vec<Source>, Vec<Source>) =
+            all.into_iter().partition(|source| asked.near.iter().any(|(id, _)| *id == source.id));
         sources.truncate(CANDIDATES_MAX);
+        sources.extend(near);
         Ok(order(dictionary, asked, &sources, strictness))
     }
 }
@@ -321,6 +335,7 @@ fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], strictness:
             (Found { id: source.id, score: fit.score(), fit }, source.at_ms)
         })
         .collect();
+    let near = near_in_meaning(asked, &found);
     found.retain(|(found, _)| match strictness {
         Strictness::Fact => !found.fit.is_beside(),
         Strictness::Span => true,
@@ -332,10 +347,38 @@ fn order(dictionary: &Dictionary, asked: &Asked, sources: &[Source], strictness:
         Strictness::Span => best.fit.is_of_span(),
         Strictness::Passage => true,
     }) else {
-        return Vec::new();
+        return near;
     };
     let least = best.score * BEHIND_MAX;
-    found.into_iter().map(|(found, _)| found).take_while(|found| found.score >= least).collect()
+    let by_words: Vec<Found> =
+        found.into_iter().map(|(found, _)| found).take_while(|found| found.score >= least).collect();
+    if near.is_empty() { by_words } else { fused(&by_words, &near) }
+}
+
+/// What is near in meaning, the nearest first, but for what its words rule out.
+fn near_in_meaning(asked: &Asked, found: &[(Found, i64)]) -> Vec<Found> {
+    let fits = |found: &Found| found.fit.missing_name == 0.0 && !found.fit.exact_missing;
+    let of = |&(id, near): &(i64, f32)| {
+        let (found, _) = found.iter().find(|(found, _)| found.id == id && fits(found))?;
+        Some(Found { score: f64::from(near).clamp(0.0, 1.0), ..*found })
+    };
+    asked.near.iter().filter_map(of).collect()
+}
+
+/// Both orders made one; a score never rises from one to the next.
+fn fused(by_words: &[Found], near: &[Found]) -> Vec<Found> {
+    let ids = |list: &[Found]| list.iter().map(|found| found.id).collect::<Vec<i64>>();
+    let order = fuse(&[&ids(by_words), &ids(near)]);
+    let mut most = 1.0_f64;
+    let mut all = Vec::with_capacity(order.len());
+    for (id, _) in order {
+        let of = |list: &[Found]| list.iter().find(|found| found.id == id).copied();
+        let (word, meaning) = (of(by_words), of(near));
+        let Some(found) = word.or(meaning) else { continue };
+        most = most.min(found.score.max(meaning.map_or(0.0, |meaning| meaning.score)));
+        all.push(Found { score: most, ..found });
+    }
+    all
 }
 
 /// How well one text answers.

@@ -113,7 +113,7 @@ fn find(
 ) -> Result<Answer, StoreError> {
     let mut lines: Vec<(i64, TextEvent)> = Vec::new();
     let mut is_stale = false;
-    let mut asked = Corpus::TextLines.ask(connection, dictionary, &query.text)?;
+    let mut asked = Corpus::TextLines.ask(connection, dictionary, &query.text, None)?;
     if asked.needs.is_empty() {
         // Words that say nothing by themselves were said too.
         let words = asked.text.words.iter().take(LITERAL_MAX);

@@ -81,6 +81,7 @@ impl World {
             names: Arc::new(web.clone()),
             foreign: servers.configured(),
             classes: Arc::new(|_| Class::Ask),
+            meaning: store::search::Meaning::default(),
         })
         .await
         .unwrap();
