@@ -83,6 +83,8 @@ pub struct Turn {
     read_only: BTreeSet<String>,
     /// How often an answer that was cut off was asked for again.
     cut: u32,
+    /// A person spoke, and not a timer or a plugin.
+    by_person: bool,
     /// How often the program ended at this very step, and went on with it.
     resumed: u32,
     /// The conversation was too long once, and was made shorter.

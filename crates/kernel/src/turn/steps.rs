@@ -264,6 +264,10 @@ impl Turn {
 
     /// The answer, with what was really done where it claims otherwise.
     fn receipt(&self) -> String {
+        // What a note tells was done elsewhere, by a person's yes or at an earlier time.
+        if crate::notes::note(&self.context.raw_message).is_some() && !self.by_person {
+            return self.context.llm_text.clone();
+        }
         let called = self.messages.iter().any(|message| matches!(message, Message::Tool { .. }));
         mended(&self.context.llm_text, &self.done, called, &self.account(), self.chinese())
     }
@@ -325,6 +329,7 @@ impl Turn {
 
     fn hear(&mut self, input: &NewInput) {
         if input.by_person() {
+            self.by_person = true;
             self.named.push_str(&input.text);
             self.named.push('\n');
         }

@@ -24,6 +24,11 @@ pub fn asked(desk: &Desk, house: &House, call: &Call, decision: &Decision) -> Op
         Filed::Decided(shown) => return Some(outcome(desk.language, &shown)),
         Filed::Waits(shown) => {
             answer["pending"] = json!(true);
+            answer["retry"] = json!(say(
+                desk.language,
+                "Calling again moves nothing: if it is allowed it is done then, once, and you are told.",
+                "再次调用不会有任何动作：如果允许，会立即执行一次，并告诉你结果。",
+            ));
             answer["approval"] = json!({ "id": shown.id, "seconds_left": shown.seconds_left });
             waiting(desk.language, &shown)
         }
@@ -45,8 +50,8 @@ pub fn asked(desk: &Desk, house: &House, call: &Call, decision: &Decision) -> Op
     answer["message"] = json!(message);
     answer["how_a_person_confirms"] = json!([say(
         desk.language,
-        "A person of this household decides it in Menshen's console or on their phone. Nothing said here can; tell them that it waits for them.",
-        "由家里的人在门神的控制台或手机上决定。在这里说什么都没有用；请告诉他们有一项操作等待决定。",
+        "A person of this household decides it outside this conversation, with `menshen approvals`. Nothing said here can; tell them that it waits for them.",
+        "由家里的人在对话之外用 `menshen approvals` 决定。在这里说什么都没有用；请告诉他们有一项操作等待决定。",
     )]);
     Some(answer)
 }
@@ -82,14 +87,12 @@ pub async fn carried(desk: &Desk, approved: Approved) -> Value {
 
 fn waiting(language: Language, shown: &Shown) -> String {
     match language {
-        Language::English => format!(
-            "Nothing moved yet: a person is being asked ({}) and has {} s. If they allow it, it is done then, once; do not call again to make it happen.",
-            shown.question.en, shown.seconds_left
-        ),
-        Language::Chinese => format!(
-            "还没有任何动作：正在询问家里的人（{}），{} 秒内有效。如果允许，会立即执行一次；不要重复调用。",
-            shown.question.zh, shown.seconds_left
-        ),
+        Language::English => {
+            format!("Nothing moved yet: a person is asked, for {1} s. {0}", shown.question.en, shown.seconds_left)
+        }
+        Language::Chinese => {
+            format!("还没有任何动作：正在询问家里的人，{1} 秒内有效。{0}", shown.question.zh, shown.seconds_left)
+        }
     }
 }
 

@@ -167,6 +167,11 @@ fn in_words(content: &str, zh: bool) -> String {
     let Ok(result) = serde_json::from_str::<Value>(content) else { return clean(content, 2000) };
     let message =
         ["message", "error", "reason", "skipped"].iter().map(|key| text_of(&result, key)).find(|text| !text.is_empty());
+    if let (Some(message), true) = (&message, result["pending"] == true) {
+        let id = result.pointer("/approval/id").and_then(Value::as_str).unwrap_or_default();
+        let how = if zh { "决定：" } else { "Decide: " };
+        return format!("{message} {how}`menshen approvals yes {id}`");
+    }
     let outcomes = result.get("outcomes").and_then(Value::as_array).filter(|outcomes| !outcomes.is_empty());
     let refused = result.get("refused") == Some(&json!(true)) || result.get("isError") == Some(&json!(true));
     let name = result.pointer("/match/name").and_then(Value::as_str).map(|name| clean(name, 80));

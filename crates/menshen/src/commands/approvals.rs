@@ -15,7 +15,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 use decide::gate::Language;
 use home::Approvals;
 use home::approvals::{NotDecided, Person, Road};
@@ -41,23 +41,26 @@ const CLOSED: Duration = Duration::from_secs(900);
     after_help = "Examples:\n  menshen approvals                  what waits, and what was decided\n  menshen approvals secret           choose the secret that a yes at the terminal needs\n  menshen approvals yes 3f2a91c0-4\n  menshen approvals no 3f2a91c0-4\n\nA running `menshen serve` asks; nothing that a model or a program can say counts as a yes."
 )]
 pub struct ApprovalsCommand {
-    #[command(subcommand)]
-    what: Option<What>,
+    /// What to do
+    #[arg(value_enum, default_value = "list")]
+    what: What,
+    /// Which question, for yes and no
+    id: Option<String>,
     /// As JSON, one a line
-    #[arg(long, global = true)]
+    #[arg(long)]
     json: bool,
     #[command(flatten)]
     place: Place,
 }
 
-#[derive(Subcommand)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
     /// What waits, then what was decided
     List,
     /// Allow it: what was asked is done now, once
-    Yes { id: String },
+    Yes,
     /// Refuse it
-    No { id: String },
+    No,
     /// Choose or change the secret
     Secret,
 }
@@ -76,21 +79,22 @@ impl ApprovalsCommand {
         let config = Config::for_house(options, &self.place.which)?;
         let (language, folder) = (config.language, serving::folder(&self.place, &config));
         let socket = socket::path_in(&folder);
+        let id = || {
+            self.id.clone().context(say(
+                language,
+                "which one? `menshen approvals` lists them",
+                "哪一个？`menshen approvals` 列出它们",
+            ))
+        };
         let ask = match self.what {
-            None | Some(What::List) => Ask::List,
+            What::List => Ask::List,
             // It moves nothing, so anybody here may say it.
-            Some(What::No { id }) => Ask::Decide { id, yes: false, secret: String::new() },
-            Some(What::Yes { id }) => Ask::Decide { id, yes: true, secret: typed(language, &folder)? },
-            Some(What::Secret) => chosen(language, &folder)?,
+            What::No => Ask::Decide { id: id()?, yes: false, secret: String::new() },
+            What::Yes => Ask::Decide { id: id()?, yes: true, secret: typed(language, &folder)? },
+            What::Secret => chosen(language, &folder)?,
         };
-        let setting = matches!(ask, Ask::Secret { .. });
-        let rows = match Joined::approvals(&socket, ask).await {
-            Ok(rows) => rows,
-            Err(error) => bail!(
-                "{}: {error:#}",
-                say(language, "a running `menshen serve` answers this", "由正在运行的 `menshen serve` 回答")
-            ),
-        };
+        let setting = self.what == What::Secret;
+        let rows = Joined::approvals(&socket, ask).await?;
         if setting {
             println!("{}", say(language, "The secret is set.", "口令已设置。"));
         } else if self.json {

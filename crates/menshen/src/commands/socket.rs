@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use kernel::agent::{Agent, AgentEvent};
 use kernel::ports::{NewInput, Outbox, Outgoing};
 use kernel::settings::Settings;
@@ -65,6 +65,46 @@ enum Reply {
     Settings(Vec<Value>),
     Approvals(Vec<Value>),
     Error(String),
+    /// The same, of this socket's own.
+    Trouble(Trouble),
+}
+
+/// What can go wrong on the socket itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Trouble {
+    #[error("too many programs have joined `menshen serve`: close one")]
+    TooMany,
+    #[error("join a conversation first")]
+    JoinFirst,
+    #[error("one conversation for one connection")]
+    OneConversation,
+    #[error("`menshen serve` speaks another version: start it again")]
+    OtherVersion,
+    #[error(
+        "`menshen serve` has this household's folder and does not answer: look at its log, or end it and start it again"
+    )]
+    NoAnswer,
+    #[error("no `menshen serve` answers at {0}: is it running for this household?")]
+    NotThere(String),
+    #[error("`menshen serve` has ended; what it had accepted is answered when it runs again")]
+    Gone,
+}
+
+impl Trouble {
+    pub fn in_chinese(&self) -> String {
+        match self {
+            Self::TooMany => "连接 `menshen serve` 的程序太多：请关闭一个".to_owned(),
+            Self::JoinFirst => "请先加入一个对话".to_owned(),
+            Self::OneConversation => "一个连接只能用于一个对话".to_owned(),
+            Self::OtherVersion => "`menshen serve` 的版本不同：请重新启动它".to_owned(),
+            Self::NoAnswer => {
+                "`menshen serve` 占用着这个家的数据，却没有回应：请看它的日志，或者结束后重新启动".to_owned()
+            }
+            Self::NotThere(path) => format!("{path} 没有 `menshen serve` 回应：它是否正在为这个家运行？"),
+            Self::Gone => "`menshen serve` 已结束；它已接受的内容会在下次运行时回答".to_owned(),
+        }
+    }
 }
 
 type Reading = Lines<BufReader<tokio::io::Take<OwnedReadHalf>>>;
@@ -100,7 +140,7 @@ pub async fn serve(household: &Household, terminal: Arc<Terminal>, listener: Uni
         }
         if clients.len() >= CLIENTS_MAX {
             // It sees the socket closed, with the reason before it.
-            let _told = write(&mut stream.into_split().1, &Reply::Error("too many clients; close one".into())).await;
+            let _told = write(&mut stream.into_split().1, &Reply::Trouble(Trouble::TooMany)).await;
             continue;
         }
         let (agent, outbox) = (household.agent.clone(), household.store.outbox());
@@ -135,7 +175,7 @@ async fn client(agent: Agent, outbox: Arc<dyn Outbox>, desks: Desks, stream: Uni
             let reply = rows.map_or_else(|error| Reply::Error(format!("{error:#}")), Reply::Approvals);
             return write(&mut writing, &reply).await;
         }
-        _ => return write(&mut writing, &Reply::Error("join a conversation first".into())).await,
+        _ => return write(&mut writing, &Reply::Trouble(Trouble::JoinFirst)).await,
     };
     let mut listener = Listener::new(agent, outbox, &session);
     let unseen = listener.unseen().await?;
@@ -173,7 +213,7 @@ async fn client(agent: Agent, outbox: Arc<dyn Outbox>, desks: Desks, stream: Uni
                     }
                 }
                 Some(Request::Stop) => listener.stop(),
-                Some(Request::Join(_) | Request::Settings(_) | Request::Approvals(_)) => write(&mut writing, &Reply::Error("one conversation a client".into())).await?,
+                Some(Request::Join(_) | Request::Settings(_) | Request::Approvals(_)) => write(&mut writing, &Reply::Trouble(Trouble::OneConversation)).await?,
             },
         }
     }
@@ -217,10 +257,11 @@ impl Joined {
     pub async fn connect(path: &Path, session: &str) -> Result<(Self, Vec<Outgoing>)> {
         let mut joined = Self::open(path).await?;
         write(&mut joined.writing, &Request::Join(session.to_owned())).await?;
-        match timeout(CONNECT_MAX, joined.reply()).await.context("it does not answer")?? {
+        match timeout(CONNECT_MAX, joined.reply()).await.map_err(|_| Trouble::NoAnswer)?? {
             Reply::Joined(unseen) => Ok((joined, unseen)),
             Reply::Error(message) => bail!("{message}"),
-            _ => bail!("`menshen serve` speaks another version: start it again"),
+            Reply::Trouble(trouble) => bail!(trouble),
+            _ => bail!(Trouble::OtherVersion),
         }
     }
 
@@ -228,10 +269,11 @@ impl Joined {
     pub async fn settings(path: &Path, ask: Ask) -> Result<Vec<Value>> {
         let mut joined = Self::open(path).await?;
         write(&mut joined.writing, &Request::Settings(ask)).await?;
-        match timeout(CONNECT_MAX, joined.reply()).await.context("it does not answer")?? {
+        match timeout(CONNECT_MAX, joined.reply()).await.map_err(|_| Trouble::NoAnswer)?? {
             Reply::Settings(rows) => Ok(rows),
             Reply::Error(message) => bail!("{message}"),
-            _ => bail!("`menshen serve` speaks another version: start it again"),
+            Reply::Trouble(trouble) => bail!(trouble),
+            _ => bail!(Trouble::OtherVersion),
         }
     }
 
@@ -239,18 +281,18 @@ impl Joined {
     pub async fn approvals(path: &Path, ask: approvals::Ask) -> Result<Vec<Value>> {
         let mut joined = Self::open(path).await?;
         write(&mut joined.writing, &Request::Approvals(ask)).await?;
-        match timeout(DECIDE_MAX, joined.reply()).await.context("it does not answer")?? {
+        match timeout(DECIDE_MAX, joined.reply()).await.map_err(|_| Trouble::NoAnswer)?? {
             Reply::Approvals(rows) => Ok(rows),
             Reply::Error(message) => bail!("{message}"),
-            _ => bail!("`menshen serve` speaks another version: start it again"),
+            Reply::Trouble(trouble) => bail!(trouble),
+            _ => bail!(Trouble::OtherVersion),
         }
     }
 
     async fn open(path: &Path) -> Result<Self> {
         let connected = timeout(CONNECT_MAX, UnixStream::connect(path)).await;
-        let stream = connected.context("it does not answer")?.with_context(|| {
-            format!("another process has this household's folder, and does not answer at {}", path.display())
-        })?;
+        let stream =
+            connected.map_err(|_| Trouble::NoAnswer)?.map_err(|_| Trouble::NotThere(path.display().to_string()))?;
         let (reading, writing) = stream.into_split();
         Ok(Self { lines: lines(reading), writing, early: VecDeque::new() })
     }
@@ -263,6 +305,7 @@ impl Joined {
                 Reply::Accepted(id) => return Ok(id),
                 Reply::Event(event) => self.early.push_back(event),
                 Reply::Error(message) => bail!("{message}"),
+                Reply::Trouble(trouble) => bail!(trouble),
                 Reply::Joined(_) | Reply::Settings(_) | Reply::Approvals(_) => {}
             }
         }
@@ -281,6 +324,7 @@ impl Joined {
             match self.reply().await? {
                 Reply::Event(event) => return Ok(event),
                 Reply::Error(message) => bail!("{message}"),
+                Reply::Trouble(trouble) => bail!(trouble),
                 Reply::Accepted(_) | Reply::Joined(_) | Reply::Settings(_) | Reply::Approvals(_) => {}
             }
         }
@@ -288,10 +332,10 @@ impl Joined {
 
     async fn reply(&mut self) -> Result<Reply> {
         let line = self.lines.next_line().await.ok().flatten().ok_or_else(gone)?;
-        serde_json::from_str(&line).context("`menshen serve` speaks another version: start it again")
+        serde_json::from_str(&line).map_err(|_| Trouble::OtherVersion.into())
     }
 }
 
 fn gone() -> anyhow::Error {
-    anyhow!("`menshen serve` has ended; what it had accepted is answered when it runs again")
+    Trouble::Gone.into()
 }

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
 use super::say;
@@ -32,7 +32,16 @@ impl ToolsCommand {
         let language = Config::load(options).language;
         match self.what {
             What::Accept { server, tool } => {
-                seen::accept(&state_folder(), &server, &tool)?;
+                if !seen::accept(&state_folder(), &server, &tool)? {
+                    bail!(
+                        "{}",
+                        say(
+                            language,
+                            "no such tool was allowed and seen yet: `menshen tools list` shows those that were",
+                            "还没有见过这个已允许的工具：`menshen tools list` 列出见过的"
+                        )
+                    );
+                }
                 println!("{}", say(language, "Allowed as it is now.", "已按现在的样子允许。"));
             }
             What::List => {

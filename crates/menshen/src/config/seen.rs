@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use mcp::client::{Asked, Class};
 use serde::{Deserialize, Serialize};
 
@@ -58,17 +58,14 @@ impl Seen {
     }
 }
 
-/// A person looked at what this tool says now, and allows it.
-pub fn accept(folder: &Path, server: &str, tool: &str) -> Result<()> {
+/// A person looked at what this tool says now, and allows it; false where it was never seen as allowed.
+pub fn accept(folder: &Path, server: &str, tool: &str) -> Result<bool> {
     let path = folder.join("tools.json");
     let mut tools = read(&path)?;
-    let Some(said) = tools.get_mut(server).and_then(|tools| tools.get_mut(tool)) else {
-        bail!(
-            "no tool `{tool}` of a server `{server}` was allowed and seen yet: `menshen tools list` shows those that were"
-        );
-    };
+    let Some(said) = tools.get_mut(server).and_then(|tools| tools.get_mut(tool)) else { return Ok(false) };
     said.allowed.clone_from(&said.now);
-    write(&path, &tools)
+    write(&path, &tools)?;
+    Ok(true)
 }
 
 /// All that was seen, in order: server, tool, and whether it is another than was allowed.
@@ -109,10 +106,10 @@ mod tests {
         assert_eq!(seen.class(&asked("echo", "a")), Class::Allow);
         assert_eq!(Seen::new(folder.path()).class(&asked("echo", "c")), Class::Changed);
         assert_eq!(list(folder.path()).unwrap(), [("notes".to_owned(), "echo".to_owned(), true)]);
-        accept(folder.path(), "notes", "echo").unwrap();
+        assert!(accept(folder.path(), "notes", "echo").unwrap());
         assert_eq!(seen.class(&asked("echo", "c")), Class::Allow);
         assert_eq!(seen.class(&asked("echo", "a")), Class::Changed);
-        assert!(accept(folder.path(), "notes", "other").is_err());
+        assert!(!accept(folder.path(), "notes", "other").unwrap());
     }
 
     #[test]
