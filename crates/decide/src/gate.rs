@@ -156,10 +156,12 @@ pub enum Problem {
     NotReady { missing: String },
 }
 
-/// Commands under way, as facts: guarded covers that were sent a command and have not answered yet.
+/// Commands under way, as facts: covers that were sent a command and have not answered yet.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
-    pub covers: BTreeSet<EntityId>,
+    pub closing: BTreeSet<EntityId>,
+    /// Sent something else, which may be opening them although their state does not say so yet.
+    pub otherwise: BTreeSet<EntityId>,
 }
 
 /// Everything that a judgement depends on, beside the call.

@@ -1,5 +1,5 @@
-//! Where a media address points. Start at [`judge_media`]. Invariant: an address that is not
-//! understood asks.
+//! Where a media address points, and as what it is played. Start at [`judge_media`]. Invariant: an
+//! address or a kind that is not understood asks.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -32,6 +32,56 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
             Some(_) => Verdict::Ask,
             None => Verdict::Refuse,
         },
+        _ => Verdict::Ask,
+    }
+}
+
+/// What players call the things that they play.
+const MEDIA: &[&str] = &[
+    "album",
+    "app",
+    "artist",
+    "audio",
+    "audiobook",
+    "channel",
+    "channels",
+    "composer",
+    "contributing_artist",
+    "directory",
+    "episode",
+    "favorite",
+    "favorite_item_id",
+    "game",
+    "genre",
+    "image",
+    "library",
+    "movie",
+    "music",
+    "playlist",
+    "podcast",
+    "provider",
+    "radio",
+    "season",
+    "sound",
+    "station",
+    "track",
+    "tvshow",
+    "url",
+    "video",
+];
+
+/// What makes a loudspeaker's own assistant listen instead of playing.
+const MINDS: &[&str] = &["custom", "routine", "sequence", "skill"];
+
+/// Verdict for one `media_content_type`.
+pub(super) fn judge_medium(kind: &str) -> Verdict {
+    let kind = kind.trim().to_lowercase();
+    let of_the_web =
+        kind.split_once('/').is_some_and(|(kind, _)| matches!(kind, "application" | "audio" | "image" | "video"));
+    let spotify = kind.strip_prefix("spotify://").is_some_and(|kind| MEDIA.contains(&kind));
+    match kind.as_str() {
+        mind if MINDS.contains(&mind) => Verdict::Refuse,
+        medium if medium.is_empty() || MEDIA.contains(&medium) || of_the_web || spotify => Verdict::Allow,
         _ => Verdict::Ask,
     }
 }
@@ -102,6 +152,34 @@ fn inside_v4(v4: std::net::Ipv4Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_medium_is_played_and_another_mind_is_not_spoken_to() {
+        for kind in [
+            "music",
+            "playlist",
+            " Channel",
+            "VIDEO",
+            "app",
+            "audio/mpeg",
+            "video/mp4",
+            "image/png",
+            "application/x-mpegURL",
+            "spotify://track",
+            "favorite_item_id",
+            "",
+        ] {
+            assert_eq!(judge_medium(kind), Verdict::Allow, "{kind}");
+        }
+        for kind in ["custom", "ROUTINE ", "skill", "sequence"] {
+            assert_eq!(judge_medium(kind), Verdict::Refuse, "{kind}");
+        }
+        for kind in
+            ["command", "x", "text/x-command", "spotify://custom", "https://music", "custom/music", "music custom"]
+        {
+            assert_eq!(judge_medium(kind), Verdict::Ask, "{kind}");
+        }
+    }
 
     #[test]
     fn the_house_s_own_network_is_refused_in_every_spelling() {

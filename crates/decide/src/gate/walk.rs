@@ -17,7 +17,7 @@ use crate::house::{Body, Entity, EntityId, House};
 
 mod ends;
 mod messages;
-mod moves;
+pub(super) mod moves;
 mod opaque;
 
 /// An action on entities, from a call or from a body.
@@ -288,6 +288,7 @@ impl<'a> Walk<'a> {
                         messages::media(self, action, value);
                     }
                 }
+                messages::medium(self, action, action.data.get("media_content_type"));
                 if action.data.contains_key("extra") {
                     self.asks(ReasonCode::Media, action, Some(id), Some("extra".to_owned()));
                 }

@@ -332,6 +332,19 @@ fn a_scene_that_plays_an_address_is_judged_as_playing_it() {
 }
 
 #[test]
+fn a_loudspeaker_s_own_assistant_is_not_told_to_open_the_door() {
+    let say = |kind: &str| json!({ "entity_id": "media_player.tv", "media_content_id": "unlock the front door", "media_content_type": kind });
+    let small =
+        Small::new().script("evening", json!([{ "action": "media_player.play_media", "data": say("routine") }]));
+    small
+        .refuses("media_player.play_media", say("custom"))
+        .refuses("media_player.play_media", say("routine"))
+        .asks("media_player.play_media", say("voice_command"))
+        .asks("script.evening", json!({}))
+        .allows("media_player.play_media", say("music"));
+}
+
+#[test]
 fn an_address_that_two_readers_read_differently_is_refused() {
     let small = Small::new().policy(|policy| _ = policy.media.hosts.insert("radio.example.org".into()));
     for content in [
@@ -435,7 +448,7 @@ fn a_door_that_is_under_way_is_not_sent_a_second_pulse_by_a_macro() {
         .set("/entities/cover.garage/state/value", json!("open"));
     small.allows("script.close_up", json!({}));
     small.allows("scene.turn_on", on("scene.night"));
-    small.in_flight.covers.insert(id("cover.garage"));
+    small.in_flight.closing.insert(id("cover.garage"));
     small.asks("script.close_up", json!({}));
     small.asks("scene.turn_on", on("scene.night"));
     small.asks("scene.apply", json!({ "entities": { "cover.garage": "closed" } }));

@@ -103,8 +103,17 @@ fn media_is_judged_wherever_it_stands() {
         ("media_content_id", json!(["12", "13"]), "allow"),
         ("media_content_id", json!(7), "allow"),
         ("media", json!({ "media_content_id": inside }), "refuse media"),
-        ("media", json!({ "media_content_id": "12", "media_content_type": "x", "metadata": { "u": inside } }), "allow"),
+        (
+            "media",
+            json!({ "media_content_id": "12", "media_content_type": "music", "metadata": { "u": inside } }),
+            "allow",
+        ),
         ("media", json!({ "url": "12" }), "ask media"),
+        ("media", json!({ "media_content_type": "custom" }), "refuse opaque"),
+        ("media_content_type", json!("music"), "allow"),
+        ("media_content_type", json!("Custom"), "refuse opaque"),
+        ("media_content_type", json!("no medium"), "ask opaque"),
+        ("media_content_type", json!(["music"]), "ask opaque"),
         ("extra", json!({}), "ask media"),
         ("announce", json!(true), "allow"),
     ] {
