@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::house::{EntityId, House};
 
 mod body;
+mod conditions;
 mod entity;
 mod judge;
 mod media;

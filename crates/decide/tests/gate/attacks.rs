@@ -474,6 +474,46 @@ fn stopping_what_arms_asks_whatever_the_alarm_does_now() {
 }
 
 #[test]
+fn switching_off_what_lets_an_automation_lock_asks() {
+    let lock = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
+    let late = || json!([{ "trigger": "time", "at": "23:00" }]);
+    let needs = |condition: Value, actions: &Value| {
+        let small = Small::new().automation("nightly", late(), actions.clone());
+        small.set("/bodies/automations/automation.nightly/config/conditions", condition)
+    };
+    let state = |state: &str| json!([{ "condition": "state", "entity_id": "input_boolean.guests", "state": state }]);
+    let guests = || on("input_boolean.guests");
+    needs(state("on"), &lock)
+        .gives("input_boolean.turn_off", guests(), "ask stops")
+        .gives("input_boolean.toggle", guests(), "ask stops")
+        .gives("input_boolean.turn_on", guests(), "allow")
+        .gives("scene.apply", json!({ "entities": { "input_boolean.guests": "off" } }), "ask stops")
+        .gives("homeassistant.turn_off", guests(), "ask stops");
+    needs(state("off"), &lock).gives("input_boolean.turn_on", guests(), "ask stops").gives(
+        "input_boolean.turn_off",
+        guests(),
+        "allow",
+    );
+    // What it lets do is no lock: nothing is left undone.
+    let lamp = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.lamp" } }]);
+    needs(state("on"), &lamp).gives("input_boolean.turn_off", guests(), "allow");
+    needs(state("on"), &json!([unlock()])).gives("input_boolean.turn_off", guests(), "allow");
+}
+
+#[test]
+fn moving_the_time_at_which_the_door_is_locked_asks() {
+    let set = json!({ "entity_id": "input_datetime.late", "time": "05:00:00" });
+    let at = |actions: Value| {
+        let small = Small::new().with("input_datetime.late", "23:00:00", json!({}));
+        small.automation("nightly", json!([{ "trigger": "time", "at": "input_datetime.late" }]), actions)
+    };
+    let lock = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
+    at(lock).gives("input_datetime.set_datetime", set.clone(), "ask stops");
+    let lamp = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.lamp" } }]);
+    at(lamp).gives("input_datetime.set_datetime", set, "allow");
+}
+
+#[test]
 fn starting_a_running_timer_anew_puts_off_the_lock_that_follows() {
     let lock = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
     let finished =
