@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use super::Verdict;
 
-/// Verdict for one media id or URL: own sources and listed hosts are fine, the house's own network is
-/// not (a relay answers to a GET), other hosts ask.
-pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
+/// Verdict for one media id or URL: own sources and listed hosts are fine, the house's own network and
+/// the house itself are not (a relay or a web hook answers to a GET), other hosts ask.
+pub(super) fn judge_media(text: &str, listed: &BTreeSet<String>, own: &BTreeSet<String>) -> Verdict {
     let text = text.trim();
     if text.starts_with("media-source://") {
         return Verdict::Allow;
@@ -17,7 +17,7 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
     let Some((scheme, rest)) = lower.split_once(':') else {
         // No scheme: a channel number, a playlist's name; but not `//host` and no path into the house.
         return match () {
-            () if lower.starts_with(['/', '\\']) || leads_inside(&lower) => Verdict::Refuse,
+            () if lower.starts_with(['/', '\\']) || leads_inside(&lower, own) => Verdict::Refuse,
             () if leads_out(&lower) => Verdict::Ask,
             () => Verdict::Allow,
         };
@@ -27,11 +27,13 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
         // Some readers end the host at a backslash, others go on to the `@` behind it.
         "http" | "https" | "rtsp" | "rtmp" if rest.contains('\\') => Verdict::Refuse,
         "http" | "https" | "rtsp" | "rtmp" => match host(rest) {
-            Some(host) if hosts.contains(&host) => Verdict::Allow,
-            Some(host) if private(&host) => Verdict::Refuse,
+            Some(host) if listed.contains(&host) => Verdict::Allow,
+            Some(host) if own.contains(&host) || private(&host) => Verdict::Refuse,
             Some(_) => Verdict::Ask,
             None => Verdict::Refuse,
         },
+        // No scheme, but a host and its port.
+        host if own.contains(host) || (host.contains('.') && private(host)) => Verdict::Refuse,
         _ => Verdict::Ask,
     }
 }
@@ -87,9 +89,10 @@ pub(super) fn judge_medium(kind: &str) -> Verdict {
 }
 
 /// `10.0.0.1/relay` and `shelly.local/x`: an address that lacks its scheme.
-fn leads_inside(text: &str) -> bool {
+fn leads_inside(text: &str, own: &BTreeSet<String>) -> bool {
     let first = text.split(['/', '?']).next().unwrap_or_default();
-    first.contains('.') && first != text && private(first) || first.parse::<IpAddr>().is_ok()
+    let named = first.contains('.') && first != text && private(first);
+    named || first.parse::<IpAddr>().is_ok() || host(first).is_some_and(|host| own.contains(&host))
 }
 
 /// `music.example/x?y`: the same of a host outside. A title with a stop in it has a blank, too.
@@ -184,7 +187,16 @@ mod tests {
     #[test]
     fn the_house_s_own_network_is_refused_in_every_spelling() {
         let hosts = BTreeSet::from(["radio.example.org".to_owned()]);
+        let own = BTreeSet::from(["family.duckdns.org".to_owned()]);
+        let judge_media = |text: &str, listed: &BTreeSet<String>| super::judge_media(text, listed, &own);
         for text in [
+            "https://family.duckdns.org/api/webhook/x",
+            "HTTPS://Family.DuckDNS.org.:8123/x",
+            "http://user@family.duckdns.org",
+            "family.duckdns.org/x",
+            "family.duckdns.org:8123?x",
+            "10.0.0.1:80/x",
+            "gate.local:80/x",
             "http://192.168.1.5/relay/0?turn=on",
             "http://localhost:8123/api/webhook/x",
             "HTTP://127.1/x",
@@ -232,9 +244,12 @@ mod tests {
         }
         for text in [
             "https://evil.example.com/x",
+            "https://family.duckdns.org.evil.example/x",
+            "https://duckdns.org/x",
             "example.com/x",
             "evil.example?q=home",
             "file:///etc/passwd",
+            "example.com:80/x",
             "ftp://10.0.0.1/x",
             "http://8.8.8.8/",
             "http://100.63.0.1/",

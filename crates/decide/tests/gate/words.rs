@@ -119,6 +119,12 @@ fn media_is_judged_wherever_it_stands() {
     ] {
         Small::new().gives("media_player.play_media", play(key, value), expected);
     }
+    let house = "https://family.example.net/api/webhook/gate";
+    let known = Small::new().set("/hosts", json!(["family.example.net"]));
+    known.gives("media_player.play_media", play("media_content_id", json!(house)), "refuse media");
+    Small::new().gives("media_player.play_media", play("media_content_id", json!(house)), "ask media");
+    let listed = known.policy(|policy| _ = policy.media.hosts.insert("family.example.net".to_owned()));
+    listed.gives("media_player.play_media", play("media_content_id", json!(house)), "allow");
     in_a_macro(Small::new(), "media_player.play_media", play("media_content_id", json!("{{ x }}")), "ask media");
     in_a_macro(Small::new(), "media_player.play_media", play("media_content_id", json!("12")), "allow");
 }

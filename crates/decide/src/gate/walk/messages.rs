@@ -95,7 +95,8 @@ pub(super) fn media(walk: &mut Walk<'_>, action: &Action<'_>, value: &Value) {
             if walk.facts.policy.speech_asks && text.trim().to_lowercase().starts_with("media-source://tts") {
                 walk.asks(ReasonCode::Speech, action, None, None);
             }
-            let verdict = crate::gate::media::judge_media(text, &walk.facts.policy.media.hosts);
+            let (listed, own) = (&walk.facts.policy.media.hosts, &walk.house().hosts);
+            let verdict = crate::gate::media::judge_media(text, listed, own);
             if verdict != Verdict::Allow {
                 walk.note(verdict, Some(Risk::Security), ReasonCode::Media, &action.name(), None, None);
             }
