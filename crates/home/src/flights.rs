@@ -41,14 +41,14 @@ impl Flights {
         forget_landed(&mut flights, house);
         let same = flights.get(id).is_some_and(|flight| {
             let equal = flight.service == send.service && flight.data == send.data;
-            equal || (flight.closing && send.toward_safety)
+            equal || (flight.closing && closes(send))
         });
         if same && !house.entities.get(id).is_some_and(is_soft) {
             return false;
         }
         let until = Instant::now() + FLIGHT_MAX;
         let (service, data) = (send.service.clone(), send.data.clone());
-        let flight = Flight { service, data, closing: send.toward_safety, until, before: mark(house, id) };
+        let flight = Flight { service, data, closing: closes(send), until, before: mark(house, id) };
         flights.insert(id.clone(), flight);
         true
     }
@@ -67,6 +67,11 @@ impl Flights {
     pub fn cancel(&self, id: &EntityId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
+}
+
+/// A close that a person said yes to is one too, though it may turn the door around.
+fn closes(send: &Send) -> bool {
+    send.toward_safety || send.service == "close_cover"
 }
 
 fn forget_landed(flights: &mut BTreeMap<EntityId, Flight>, house: &House) {
