@@ -110,7 +110,37 @@ pub struct Decision {
 
 /// A decision made into a right: the only thing that [`home`] takes to change the house.
 ///
-/// Not `Clone`, no public field, no constructor outside this module.
+/// Not `Clone`, no public field, no constructor outside this module: it comes from a decision alone,
+///
+/// ```
+/// # use decide::gate::{Decision, Origin, Permit};
+/// fn allowed(decision: Decision) -> Option<Permit> {
+///     decision.permit(Origin::Model).ok()
+/// }
+/// ```
+///
+/// and is neither made by hand, nor copied, nor used twice.
+///
+/// ```compile_fail
+/// # use decide::gate::{Origin, Permit, Plan};
+/// let forged = Permit { plan: Plan::default(), origin: Origin::Person };
+/// ```
+///
+/// ```compile_fail
+/// # use decide::gate::Permit;
+/// fn copied(permit: &Permit) -> Permit {
+///     permit.clone()
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use decide::gate::Permit;
+/// fn execute(_: Permit) {}
+/// fn twice(permit: Permit) {
+///     execute(permit);
+///     execute(permit);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Permit {
     plan: Plan,

@@ -185,16 +185,33 @@ mod tests {
     }
 
     #[test]
-    fn the_house_s_own_network_is_refused_in_every_spelling() {
-        let hosts = BTreeSet::from(["radio.example.org".to_owned()]);
-        let own = BTreeSet::from(["family.duckdns.org".to_owned()]);
-        let judge_media = |text: &str, listed: &BTreeSet<String>| super::judge_media(text, listed, &own);
+    fn the_house_is_known_by_its_public_name() {
+        let (listed, own) = (BTreeSet::new(), BTreeSet::from(["family.duckdns.org".to_owned()]));
         for text in [
             "https://family.duckdns.org/api/webhook/x",
             "HTTPS://Family.DuckDNS.org.:8123/x",
             "http://user@family.duckdns.org",
             "family.duckdns.org/x",
             "family.duckdns.org:8123?x",
+        ] {
+            assert_eq!(judge_media(text, &listed, &own), Verdict::Refuse, "{text}");
+            assert_eq!(judge_media(text, &own, &own), listed_or_bare(text), "{text}");
+        }
+        for text in ["https://family.duckdns.org.evil.example/x", "https://duckdns.org/x", "duckdns.org/x"] {
+            assert_eq!(judge_media(text, &listed, &own), Verdict::Ask, "{text}");
+        }
+    }
+
+    /// The operator's list opens whole addresses; what lacks its scheme is no address to allow.
+    fn listed_or_bare(text: &str) -> Verdict {
+        if text.contains("://") { Verdict::Allow } else { Verdict::Refuse }
+    }
+
+    #[test]
+    fn the_house_s_own_network_is_refused_in_every_spelling() {
+        let hosts = BTreeSet::from(["radio.example.org".to_owned()]);
+        let judge_media = |text: &str, listed: &BTreeSet<String>| super::judge_media(text, listed, &BTreeSet::new());
+        for text in [
             "10.0.0.1:80/x",
             "gate.local:80/x",
             "http://192.168.1.5/relay/0?turn=on",
@@ -244,8 +261,6 @@ mod tests {
         }
         for text in [
             "https://evil.example.com/x",
-            "https://family.duckdns.org.evil.example/x",
-            "https://duckdns.org/x",
             "example.com/x",
             "evil.example?q=home",
             "file:///etc/passwd",
