@@ -13,6 +13,7 @@ use crate::house::{EntityId, House};
 
 mod approval;
 mod body;
+mod conditions;
 mod entity;
 mod judge;
 mod media;
@@ -111,7 +112,37 @@ pub struct Decision {
 
 /// A decision made into a right: the only thing that [`home`] takes to change the house.
 ///
-/// Not `Clone`, no public field, no constructor outside this module.
+/// Not `Clone`, no public field, no constructor outside this module: it comes from a decision alone,
+///
+/// ```
+/// # use decide::gate::{Decision, Origin, Permit};
+/// fn allowed(decision: Decision) -> Option<Permit> {
+///     decision.permit(Origin::Model).ok()
+/// }
+/// ```
+///
+/// and is neither made by hand, nor copied, nor used twice.
+///
+/// ```compile_fail
+/// # use decide::gate::{Origin, Permit, Plan};
+/// let forged = Permit { plan: Plan::default(), origin: Origin::Person };
+/// ```
+///
+/// ```compile_fail
+/// # use decide::gate::Permit;
+/// fn copied(permit: &Permit) -> Permit {
+///     permit.clone()
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use decide::gate::Permit;
+/// fn execute(_: Permit) {}
+/// fn twice(permit: Permit) {
+///     execute(permit);
+///     execute(permit);
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Permit {
     plan: Plan,
@@ -158,10 +189,12 @@ pub enum Problem {
     NotReady { missing: String },
 }
 
-/// Commands under way, as facts: guarded covers that were sent a command and have not answered yet.
+/// Commands under way, as facts: covers that were sent a command and have not answered yet.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
-    pub covers: BTreeSet<EntityId>,
+    pub closing: BTreeSet<EntityId>,
+    /// Sent something else, which may be opening them although their state does not say so yet.
+    pub otherwise: BTreeSet<EntityId>,
 }
 
 /// Everything that a judgement depends on, beside the call.

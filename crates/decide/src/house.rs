@@ -88,6 +88,8 @@ pub struct House {
     pub version: Arc<str>,
     /// Home Assistant's own name of the place.
     pub location_name: Arc<str>,
+    /// Host names under which the house itself is reached, from inside and outside; lower case.
+    pub hosts: Arc<BTreeSet<String>>,
     pub readiness: Readiness,
     pub units: Arc<Units>,
     pub entities: imbl::OrdMap<EntityId, Entity>,

@@ -149,7 +149,7 @@ async fn ship(
     let house = shared.keeper.house();
     let (mut outgoing, mut riding) = (Vec::new(), Vec::new());
     for id in &entities {
-        let fresh = id.domain() != "cover" || shared.flights.begin(&house, id, &send.service);
+        let fresh = id.domain() != "cover" || shared.flights.begin(&house, id, send);
         if fresh { &mut outgoing } else { &mut riding }.push(id.clone());
     }
     let mut data = send.data.clone();

@@ -151,7 +151,9 @@ async fn all_bodies(links: &Arc<Links>, keeper: &Arc<Keeper>) {
 
 async fn config(links: &Links) -> Read<services::HouseConfig> {
     let reply = links.list("get_config", Value::Null).await?;
-    services::config(reply.json()).map_err(|error| HouseError::bad_answer("get_config", error))
+    let mut config = services::config(reply.json()).map_err(|error| HouseError::bad_answer("get_config", error))?;
+    config.hosts.insert(links.endpoint.host().trim_end_matches('.').to_lowercase());
+    Ok(config)
 }
 
 async fn services(links: &Links) -> Read<services::Services> {

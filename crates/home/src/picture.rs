@@ -243,6 +243,7 @@ impl Picture {
     pub fn config(&mut self, config: HouseConfig) {
         self.next.version = config.version;
         self.next.location_name = config.location_name;
+        self.next.hosts = Arc::new(config.hosts);
         self.next.units = Arc::new(config.units);
         self.next.readiness.running = config.running;
     }

@@ -65,6 +65,8 @@ fn service(raw: &RawService<'_>) -> Service {
 pub(crate) struct HouseConfig {
     pub version: std::sync::Arc<str>,
     pub location_name: std::sync::Arc<str>,
+    /// Of the addresses that the house gives for itself.
+    pub hosts: BTreeSet<String>,
     pub units: Units,
     pub running: bool,
 }
@@ -75,6 +77,8 @@ struct RawConfig<'a> {
     #[serde(borrow)]
     version: Loose<'a>,
     location_name: Loose<'a>,
+    internal_url: Loose<'a>,
+    external_url: Loose<'a>,
     state: Loose<'a>,
     unit_system: Pairs<'a, Loose<'a>>,
 }
@@ -93,7 +97,12 @@ pub(crate) fn config(json: &str) -> Result<HouseConfig, serde_json::Error> {
         volume: unit("volume"),
         wind_speed: unit("wind_speed"),
     };
+    let host = |url: &Loose<'_>| {
+        let url = reqwest::Url::parse(&url.text()?).ok()?;
+        Some(url.host_str()?.trim_matches(['[', ']', '.']).to_lowercase())
+    };
     Ok(HouseConfig {
+        hosts: [&raw.internal_url, &raw.external_url].into_iter().filter_map(host).collect(),
         version: pool.share_text(&raw.version).unwrap_or_default(),
         location_name: pool.share_text(&raw.location_name).unwrap_or_default(),
         units,
@@ -118,6 +127,15 @@ mod tests {
         assert!(turn_on.target);
         assert_eq!(services["weather"]["get_forecasts"].response, Response::Only);
         assert_eq!(services["conversation"]["process"].response, Response::Optional);
+    }
+
+    #[test]
+    fn the_house_s_own_addresses_are_known_by_their_hosts() {
+        let json = r#"{"internal_url": "http://192.168.1.4:8123", "external_url": "https://Family.example.net:8443/"}"#;
+        let hosts = config(json).unwrap().hosts;
+        assert_eq!(hosts.iter().collect::<Vec<_>>(), ["192.168.1.4", "family.example.net"]);
+        let none = config(r#"{"internal_url": null, "external_url": "no address"}"#).unwrap();
+        assert!(none.hosts.is_empty());
     }
 
     #[test]

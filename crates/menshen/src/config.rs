@@ -21,7 +21,7 @@ mod pins;
 pub mod seen;
 
 pub use edit::{Change, change, text};
-pub use pins::{is_macro, pin};
+pub use pins::{is_macro, known, pin};
 
 /// Where the house is and how to speak, shared by all commands that talk to it.
 #[derive(Args, Clone, Debug, Default)]
@@ -148,8 +148,8 @@ pub struct Config {
     pub language: Language,
     pub settings: home::Settings,
     pub policy: Policy,
-    /// Entities granted by `HOME_ALLOWED_ENTITIES`, for pinning macros.
-    pub from_environment: Vec<EntityId>,
+    /// Macros granted without the hash of a body, by `HOME_ALLOWED_ENTITIES` or by hand in the file.
+    pub unpinned: Vec<EntityId>,
     /// Why the file could not be used, in plain words.
     pub broken: Option<String>,
     /// Language models, as they stand in the file.
@@ -195,7 +195,7 @@ impl Config {
         let config = Self::load(options);
         let Some(name) = &which.disposable else { return Ok(config) };
         let settings = crate::disposable::made(name)?.settings();
-        Ok(Self { settings, policy: Policy::default(), from_environment: vec![], broken: None, ..config })
+        Ok(Self { settings, policy: Policy::default(), unpinned: vec![], broken: None, ..config })
     }
 
     fn of(options: &Options, path: PathBuf, read: Result<File>) -> Self {
@@ -205,7 +205,9 @@ impl Config {
         };
         let mut policy = file.gate;
         policy.broken = broken.is_some();
-        let from_environment = allowed(&mut policy);
+        allowed(&mut policy);
+        let bare = policy.grants.iter().filter(|(id, grant)| is_macro(id) && grant.body.is_none());
+        let unpinned = bare.map(|(id, _)| id.clone()).collect();
         let house = file.house;
         let tls = match (
             house.insecure || flag("HOME_ASSISTANT_INSECURE"),
@@ -234,7 +236,7 @@ impl Config {
             language,
             settings,
             policy,
-            from_environment,
+            unpinned,
             broken,
             sources,
             embeddings,
@@ -257,13 +259,11 @@ fn read(path: &Path) -> Result<File> {
 }
 
 /// Standing grants of the seed's variable: comma separated, per entity.
-fn allowed(policy: &mut Policy) -> Vec<EntityId> {
+fn allowed(policy: &mut Policy) {
     let text = variable("HOME_ALLOWED_ENTITIES").unwrap_or_default();
-    let ids: Vec<EntityId> = text.split(',').filter_map(EntityId::parse).collect();
-    for id in &ids {
-        policy.grants.entry(id.clone()).or_default();
+    for id in text.split(',').filter_map(EntityId::parse) {
+        policy.grants.entry(id).or_default();
     }
-    ids
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -328,6 +328,16 @@ mod tests {
         assert!(!Config::load_or_new(&named(&path)).policy.broken);
         std::fs::write(&path, "").unwrap();
         assert!(!Config::load(&named(&path)).policy.broken);
+    }
+
+    #[test]
+    fn a_macro_granted_by_hand_without_a_hash_is_to_be_pinned() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("menshen.toml");
+        let grants = "[gate.grants]\n\"script.bare\" = {}\n\"scene.pinned\" = { body = \"x\" }\n\"lock.office\" = {}\n";
+        std::fs::write(&path, grants).unwrap();
+        let config = Config::load(&named(&path));
+        assert_eq!(config.unpinned.iter().map(EntityId::as_str).collect::<Vec<_>>(), ["script.bare"]);
     }
 
     #[test]

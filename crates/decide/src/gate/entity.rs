@@ -67,11 +67,17 @@ fn relation(facts: &Facts<'_>, id: &EntityId, entity: &Entity) -> Option<EntityI
     }
     let door = |other: &&EntityId| house.entity(other.as_str()).is_some_and(|entity| opens_house(facts, other, entity));
     let device = house.index.by_device.get(entity.info.device_id.as_ref()?)?;
-    let relays = device.iter().filter(|other| relay_domain(other.domain())).count();
-    if relays > RELAYS_MAX {
+    // A lock's own settings make no board of it.
+    let relays = device.iter().filter(|other| house.entity(other.as_str()).is_some_and(|entity| relay(other, entity)));
+    if relays.count() > RELAYS_MAX {
         return None;
     }
     device.iter().find(door).cloned()
+}
+
+/// A channel of a board: something switches there.
+fn relay(id: &EntityId, entity: &Entity) -> bool {
+    id.domain() == "switch" && !entity.info.disabled && entity.info.category.is_none()
 }
 
 /// What opens and stands in front of this entity, helpers and groups in between looked through.

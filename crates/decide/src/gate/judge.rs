@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::entity::{Look, own_guard, relay_domain};
 use super::resolve::{self, Reading, TARGET_KEYS, Targets, in_scope};
 use super::table::{self, AlarmMove, CoverMove, Kind, LockMove, Row};
-use super::walk::{Action, Fate, Walk, has_template};
+use super::walk::{Action, Fate, Walk, has_template, moves};
 use super::{Call, Decision, Facts, Grant, Origin, Plan, Problem, Reason, ReasonCode, Send, Step, Verdict, names};
 use crate::house::{Body, Entity, EntityId, House};
 
@@ -124,7 +124,7 @@ fn explicit(key: &str, value: &Value) -> Value {
 
 /// Lock, close, arm.
 fn toward_safety(kind: Kind, data: &Map<String, Value>) -> bool {
-    let zero = data.get("position").and_then(Value::as_f64) == Some(0.0);
+    let zero = data.get("position").is_some_and(moves::zero);
     match kind {
         Kind::Lock(LockMove::Lock) | Kind::Alarm(AlarmMove::Arm(_)) => true,
         Kind::Cover(way) | Kind::Valve(way) => way == CoverMove::Close || (way == CoverMove::Position && zero),

@@ -1,14 +1,14 @@
-//! Where a media address points. Start at [`judge_media`]. Invariant: an address that is not
-//! understood asks.
+//! Where a media address points, and as what it is played. Start at [`judge_media`]. Invariant: an
+//! address or a kind that is not understood asks.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::Verdict;
 
-/// Verdict for one media id or URL: own sources and listed hosts are fine, the house's own network is
-/// not (a relay answers to a GET), other hosts ask.
-pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
+/// Verdict for one media id or URL: own sources and listed hosts are fine, the house's own network and
+/// the house itself are not (a relay or a web hook answers to a GET), other hosts ask.
+pub(super) fn judge_media(text: &str, listed: &BTreeSet<String>, own: &BTreeSet<String>) -> Verdict {
     let text = text.trim();
     if text.starts_with("media-source://") {
         return Verdict::Allow;
@@ -17,7 +17,7 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
     let Some((scheme, rest)) = lower.split_once(':') else {
         // No scheme: a channel number, a playlist's name; but not `//host` and no path into the house.
         return match () {
-            () if lower.starts_with(['/', '\\']) || leads_inside(&lower) => Verdict::Refuse,
+            () if lower.starts_with(['/', '\\']) || leads_inside(&lower, own) => Verdict::Refuse,
             () if leads_out(&lower) => Verdict::Ask,
             () => Verdict::Allow,
         };
@@ -27,19 +27,72 @@ pub(super) fn judge_media(text: &str, hosts: &BTreeSet<String>) -> Verdict {
         // Some readers end the host at a backslash, others go on to the `@` behind it.
         "http" | "https" | "rtsp" | "rtmp" if rest.contains('\\') => Verdict::Refuse,
         "http" | "https" | "rtsp" | "rtmp" => match host(rest) {
-            Some(host) if hosts.contains(&host) => Verdict::Allow,
-            Some(host) if private(&host) => Verdict::Refuse,
+            Some(host) if listed.contains(&host) => Verdict::Allow,
+            Some(host) if own.contains(&host) || private(&host) => Verdict::Refuse,
             Some(_) => Verdict::Ask,
             None => Verdict::Refuse,
         },
+        // No scheme, but a host and its port.
+        host if own.contains(host) || (host.contains('.') && private(host)) => Verdict::Refuse,
+        _ => Verdict::Ask,
+    }
+}
+
+/// What players call the things that they play.
+const MEDIA: &[&str] = &[
+    "album",
+    "app",
+    "artist",
+    "audio",
+    "audiobook",
+    "channel",
+    "channels",
+    "composer",
+    "contributing_artist",
+    "directory",
+    "episode",
+    "favorite",
+    "favorite_item_id",
+    "game",
+    "genre",
+    "image",
+    "library",
+    "movie",
+    "music",
+    "playlist",
+    "podcast",
+    "provider",
+    "radio",
+    "season",
+    "sound",
+    "station",
+    "track",
+    "tvshow",
+    "url",
+    "video",
+];
+
+/// What makes a loudspeaker's own assistant listen instead of playing.
+const MINDS: &[&str] = &["custom", "routine", "sequence", "skill"];
+
+/// Verdict for one `media_content_type`.
+pub(super) fn judge_medium(kind: &str) -> Verdict {
+    let kind = kind.trim().to_lowercase();
+    let of_the_web =
+        kind.split_once('/').is_some_and(|(kind, _)| matches!(kind, "application" | "audio" | "image" | "video"));
+    let spotify = kind.strip_prefix("spotify://").is_some_and(|kind| MEDIA.contains(&kind));
+    match kind.as_str() {
+        mind if MINDS.contains(&mind) => Verdict::Refuse,
+        medium if medium.is_empty() || MEDIA.contains(&medium) || of_the_web || spotify => Verdict::Allow,
         _ => Verdict::Ask,
     }
 }
 
 /// `10.0.0.1/relay` and `shelly.local/x`: an address that lacks its scheme.
-fn leads_inside(text: &str) -> bool {
+fn leads_inside(text: &str, own: &BTreeSet<String>) -> bool {
     let first = text.split(['/', '?']).next().unwrap_or_default();
-    first.contains('.') && first != text && private(first) || first.parse::<IpAddr>().is_ok()
+    let named = first.contains('.') && first != text && private(first);
+    named || first.parse::<IpAddr>().is_ok() || host(first).is_some_and(|host| own.contains(&host))
 }
 
 /// `music.example/x?y`: the same of a host outside. A title with a stop in it has a blank, too.
@@ -104,9 +157,63 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_medium_is_played_and_another_mind_is_not_spoken_to() {
+        for kind in [
+            "music",
+            "playlist",
+            " Channel",
+            "VIDEO",
+            "app",
+            "audio/mpeg",
+            "video/mp4",
+            "image/png",
+            "application/x-mpegURL",
+            "spotify://track",
+            "favorite_item_id",
+            "",
+        ] {
+            assert_eq!(judge_medium(kind), Verdict::Allow, "{kind}");
+        }
+        for kind in ["custom", "ROUTINE ", "skill", "sequence"] {
+            assert_eq!(judge_medium(kind), Verdict::Refuse, "{kind}");
+        }
+        for kind in
+            ["command", "x", "text/x-command", "spotify://custom", "https://music", "custom/music", "music custom"]
+        {
+            assert_eq!(judge_medium(kind), Verdict::Ask, "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_house_is_known_by_its_public_name() {
+        let (listed, own) = (BTreeSet::new(), BTreeSet::from(["family.duckdns.org".to_owned()]));
+        for text in [
+            "https://family.duckdns.org/api/webhook/x",
+            "HTTPS://Family.DuckDNS.org.:8123/x",
+            "http://user@family.duckdns.org",
+            "family.duckdns.org/x",
+            "family.duckdns.org:8123?x",
+        ] {
+            assert_eq!(judge_media(text, &listed, &own), Verdict::Refuse, "{text}");
+            assert_eq!(judge_media(text, &own, &own), listed_or_bare(text), "{text}");
+        }
+        for text in ["https://family.duckdns.org.evil.example/x", "https://duckdns.org/x", "duckdns.org/x"] {
+            assert_eq!(judge_media(text, &listed, &own), Verdict::Ask, "{text}");
+        }
+    }
+
+    /// The operator's list opens whole addresses; what lacks its scheme is no address to allow.
+    fn listed_or_bare(text: &str) -> Verdict {
+        if text.contains("://") { Verdict::Allow } else { Verdict::Refuse }
+    }
+
+    #[test]
     fn the_house_s_own_network_is_refused_in_every_spelling() {
         let hosts = BTreeSet::from(["radio.example.org".to_owned()]);
+        let judge_media = |text: &str, listed: &BTreeSet<String>| super::judge_media(text, listed, &BTreeSet::new());
         for text in [
+            "10.0.0.1:80/x",
+            "gate.local:80/x",
             "http://192.168.1.5/relay/0?turn=on",
             "http://localhost:8123/api/webhook/x",
             "HTTP://127.1/x",
@@ -157,6 +264,7 @@ mod tests {
             "example.com/x",
             "evil.example?q=home",
             "file:///etc/passwd",
+            "example.com:80/x",
             "ftp://10.0.0.1/x",
             "http://8.8.8.8/",
             "http://100.63.0.1/",

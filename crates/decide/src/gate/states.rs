@@ -226,8 +226,10 @@ fn as_service(
         }
         ("light" | "switch" | "input_boolean" | "fan" | "humidifier" | "siren" | "remote", "off") => Some("turn_off"),
         ("media_player", state) if state != "off" => {
-            let content = attributes.get("media_content_id").filter(|content| !content.is_null());
-            data.extend(content.map(|content| ("media_content_id".to_owned(), content.clone())));
+            for key in ["media_content_id", "media_content_type"] {
+                let value = attributes.get(key).filter(|value| !value.is_null());
+                data.extend(value.map(|value| (key.to_owned(), value.clone())));
+            }
             Some("play_media")
         }
         ("automation", "on") => Some("turn_on"),

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::conditions;
 use super::resolve::{self, Reading, TARGET_KEYS};
 use super::walk::has_template;
 use crate::house::{Bodies, Body, EntityId, House};
@@ -26,6 +27,8 @@ pub(super) enum Ends {
 pub struct Triggers {
     watches: BTreeMap<EntityId, Vec<Watch>>,
     events: BTreeMap<String, Vec<EntityId>>,
+    /// What automations and scripts look at before they go on.
+    needs: BTreeMap<EntityId, Vec<Watch>>,
     /// Triggers that no entity can be guarded for, for the set-up check: automation, kind.
     pub unguardable: Vec<(EntityId, String)>,
     /// Automations that cannot be read, with what they touch where that is known.
@@ -44,7 +47,7 @@ pub(super) fn event_end(event: &str) -> String {
 }
 
 #[derive(Clone, Debug)]
-enum Condition {
+pub(super) enum Condition {
     Any,
     State { to: Option<Vec<String>>, from: Option<Vec<String>> },
     Number { above: Option<f64>, below: Option<f64> },
@@ -72,6 +75,21 @@ impl Condition {
     }
 }
 
+impl Condition {
+    /// Whether a change that ends so may leave it unmet.
+    fn may_fail(&self, ends: &Ends) -> bool {
+        let Ends::Known(ends) = ends else { return true };
+        match self {
+            Self::State { to: Some(to), .. } => ends.iter().any(|end| !to.contains(end)),
+            Self::Number { above, below } => ends.iter().any(|end| match end.trim().parse::<f64>() {
+                Ok(number) => above.is_some_and(|above| number <= above) || below.is_some_and(|below| number >= below),
+                Err(_) => true,
+            }),
+            Self::Any | Self::State { to: None, .. } => !ends.is_empty(),
+        }
+    }
+}
+
 impl Triggers {
     /// Target forms are expanded with the house's other look-ups, which have to be there.
     pub(crate) fn new(picture: &House) -> Self {
@@ -80,6 +98,10 @@ impl Triggers {
         for (id, body) in automations.iter().chain(scripts) {
             if let Body::Config(config) = body {
                 triggers.waits(picture, id, config);
+                for (needed, condition) in conditions::needs(picture, config) {
+                    let need = Watch { automation: id.clone(), condition };
+                    triggers.needs.entry(needed).or_default().push(need);
+                }
             }
         }
         for (automation, body) in automations {
@@ -250,6 +272,12 @@ impl Triggers {
         out
     }
 
+    /// Automations and scripts that this change may keep from going on.
+    pub(super) fn held_back(&self, id: &EntityId, ends: &Ends) -> BTreeSet<EntityId> {
+        let needs = self.needs.get(id).into_iter().flatten();
+        needs.filter(|need| need.condition.may_fail(ends)).map(|need| need.automation.clone()).collect()
+    }
+
     pub(super) fn on_event(&self, event: &str) -> Vec<EntityId> {
         self.events.get(event).cloned().unwrap_or_default()
     }
@@ -299,7 +327,7 @@ fn texts(value: Option<&Value>) -> Option<Vec<String>> {
     }
 }
 
-fn state_condition(map: &Map<String, Value>) -> Condition {
+pub(super) fn state_condition(map: &Map<String, Value>) -> Condition {
     if ["not_to", "not_from"].iter().any(|key| map.contains_key(*key))
         || ["to", "from"].iter().any(|key| map.get(*key).is_some_and(has_template))
     {
@@ -308,7 +336,7 @@ fn state_condition(map: &Map<String, Value>) -> Condition {
     Condition::State { to: texts(map.get("to")), from: texts(map.get("from")) }
 }
 
-fn number_condition(map: &Map<String, Value>) -> Condition {
+pub(super) fn number_condition(map: &Map<String, Value>) -> Condition {
     let bound = |key: &str| match map.get(key) {
         None | Some(Value::Null) => Some(None),
         Some(Value::Number(number)) => Some(number.as_f64()),
@@ -323,7 +351,7 @@ fn number_condition(map: &Map<String, Value>) -> Condition {
 }
 
 /// All entities that a trigger's target keys name, in the trigger itself or in its `target`.
-fn entities(house: &House, map: &Map<String, Value>, seen: &mut BTreeSet<EntityId>) -> Vec<EntityId> {
+pub(super) fn entities(house: &House, map: &Map<String, Value>, seen: &mut BTreeSet<EntityId>) -> Vec<EntityId> {
     let mut flat: Map<String, Value> = map
         .iter()
         .filter(|(key, _)| TARGET_KEYS.contains(&key.as_str()))

@@ -17,7 +17,7 @@ use crate::house::{Body, Entity, EntityId, House};
 
 mod ends;
 mod messages;
-mod moves;
+pub(super) mod moves;
 mod opaque;
 
 /// An action on entities, from a call or from a body.
@@ -288,6 +288,7 @@ impl<'a> Walk<'a> {
                         messages::media(self, action, value);
                     }
                 }
+                messages::medium(self, action, action.data.get("media_content_type"));
                 if action.data.contains_key("extra") {
                     self.asks(ReasonCode::Media, action, Some(id), Some("extra".to_owned()));
                 }
@@ -364,7 +365,11 @@ impl<'a> Walk<'a> {
             };
             self.asks(code, action, Some(id), detail);
         }
-        self.sets_off(action, id, &ends::of(action, end));
+        let ends = ends::of(action, end);
+        self.sets_off(action, id, &ends);
+        if look == Look::Relay {
+            self.holds_back(action, id, &ends);
+        }
         if end != End::Same {
             self.along(action, id, entity, false);
         }
@@ -432,6 +437,16 @@ impl<'a> Walk<'a> {
     fn enables(&mut self, action: &Action<'_>, id: &EntityId) {
         if self.house().entity(id.as_str()).and_then(|entity| entity.value()) != Some("on") {
             self.runs(action, id);
+        }
+    }
+
+    /// A switch or a helper may be what lets an automation lock, or the time at which it does.
+    fn holds_back(&mut self, action: &Action<'_>, id: &EntityId, ends: &Ends) {
+        for waiting in self.house().index.triggers.held_back(id, ends) {
+            self.stops(action, &waiting);
+        }
+        if matches!(id.domain(), "input_datetime" | "datetime" | "time" | "date") {
+            self.stops_what_follows(action, id);
         }
     }
 

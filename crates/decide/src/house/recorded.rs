@@ -1,7 +1,7 @@
 //! A house as one JSON document, for explaining a call without the house and for tests. Start at
 //! [`House::to_json`]. Invariant: what is read back is judged exactly as what was written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ struct Recorded {
     version: Arc<str>,
     #[serde(default)]
     location_name: Arc<str>,
+    #[serde(default)]
+    hosts: BTreeSet<String>,
     readiness: Readiness,
     units: Units,
     entities: BTreeMap<EntityId, RecordedEntity>,
@@ -45,6 +47,7 @@ impl House {
         serde_json::to_value(Recorded {
             version: self.version.clone(),
             location_name: self.location_name.clone(),
+            hosts: (*self.hosts).clone(),
             readiness: self.readiness.clone(),
             units: (*self.units).clone(),
             entities,
@@ -64,6 +67,7 @@ impl House {
         Ok(Self {
             version: recorded.version,
             location_name: recorded.location_name,
+            hosts: Arc::new(recorded.hosts),
             readiness: recorded.readiness,
             units: Arc::new(recorded.units),
             entities: entities.collect(),

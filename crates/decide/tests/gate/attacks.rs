@@ -332,6 +332,19 @@ fn a_scene_that_plays_an_address_is_judged_as_playing_it() {
 }
 
 #[test]
+fn a_loudspeaker_s_own_assistant_is_not_told_to_open_the_door() {
+    let say = |kind: &str| json!({ "entity_id": "media_player.tv", "media_content_id": "unlock the front door", "media_content_type": kind });
+    let small =
+        Small::new().script("evening", json!([{ "action": "media_player.play_media", "data": say("routine") }]));
+    small
+        .refuses("media_player.play_media", say("custom"))
+        .refuses("media_player.play_media", say("routine"))
+        .asks("media_player.play_media", say("voice_command"))
+        .asks("script.evening", json!({}))
+        .allows("media_player.play_media", say("music"));
+}
+
+#[test]
 fn an_address_that_two_readers_read_differently_is_refused() {
     let small = Small::new().policy(|policy| _ = policy.media.hosts.insert("radio.example.org".into()));
     for content in [
@@ -435,7 +448,7 @@ fn a_door_that_is_under_way_is_not_sent_a_second_pulse_by_a_macro() {
         .set("/entities/cover.garage/state/value", json!("open"));
     small.allows("script.close_up", json!({}));
     small.allows("scene.turn_on", on("scene.night"));
-    small.in_flight.covers.insert(id("cover.garage"));
+    small.in_flight.closing.insert(id("cover.garage"));
     small.asks("script.close_up", json!({}));
     small.asks("scene.turn_on", on("scene.night"));
     small.asks("scene.apply", json!({ "entities": { "cover.garage": "closed" } }));
@@ -458,6 +471,46 @@ fn stopping_what_arms_asks_whatever_the_alarm_does_now() {
         .automation("nightly", json!([{ "trigger": "time", "at": "23:00" }]), json!([close]))
         .policy(|policy| _ = policy.pulse.insert(id("cover.garage")));
     small.asks("automation.turn_off", on("automation.nightly"));
+}
+
+#[test]
+fn switching_off_what_lets_an_automation_lock_asks() {
+    let lock = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
+    let late = || json!([{ "trigger": "time", "at": "23:00" }]);
+    let needs = |condition: Value, actions: &Value| {
+        let small = Small::new().automation("nightly", late(), actions.clone());
+        small.set("/bodies/automations/automation.nightly/config/conditions", condition)
+    };
+    let state = |state: &str| json!([{ "condition": "state", "entity_id": "input_boolean.guests", "state": state }]);
+    let guests = || on("input_boolean.guests");
+    needs(state("on"), &lock)
+        .gives("input_boolean.turn_off", guests(), "ask stops")
+        .gives("input_boolean.toggle", guests(), "ask stops")
+        .gives("input_boolean.turn_on", guests(), "allow")
+        .gives("scene.apply", json!({ "entities": { "input_boolean.guests": "off" } }), "ask stops")
+        .gives("homeassistant.turn_off", guests(), "ask stops");
+    needs(state("off"), &lock).gives("input_boolean.turn_on", guests(), "ask stops").gives(
+        "input_boolean.turn_off",
+        guests(),
+        "allow",
+    );
+    // What it lets do is no lock: nothing is left undone.
+    let lamp = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.lamp" } }]);
+    needs(state("on"), &lamp).gives("input_boolean.turn_off", guests(), "allow");
+    needs(state("on"), &json!([unlock()])).gives("input_boolean.turn_off", guests(), "allow");
+}
+
+#[test]
+fn moving_the_time_at_which_the_door_is_locked_asks() {
+    let set = json!({ "entity_id": "input_datetime.late", "time": "05:00:00" });
+    let at = |actions: Value| {
+        let small = Small::new().with("input_datetime.late", "23:00:00", json!({}));
+        small.automation("nightly", json!([{ "trigger": "time", "at": "input_datetime.late" }]), actions)
+    };
+    let lock = json!([{ "action": "lock.lock", "target": { "entity_id": "lock.front" } }]);
+    at(lock).gives("input_datetime.set_datetime", set.clone(), "ask stops");
+    let lamp = json!([{ "action": "light.turn_on", "target": { "entity_id": "light.lamp" } }]);
+    at(lamp).gives("input_datetime.set_datetime", set, "allow");
 }
 
 #[test]

@@ -97,6 +97,7 @@ fn while_the_house_is_not_known_only_moves_toward_safety_pass() {
         ("lock.lock", on("lock.front"), true),
         ("cover.close_cover", on("cover.garage"), true),
         ("cover.set_cover_position", garage("position", json!(0)), true),
+        ("cover.set_cover_position", garage("position", json!(" 0 ")), true),
         ("valve.close_valve", on("valve.v"), true),
         ("alarm_control_panel.alarm_arm_home", on("alarm_control_panel.house"), true),
         ("lock.unlock", on("lock.front"), false),

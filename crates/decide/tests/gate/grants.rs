@@ -173,7 +173,7 @@ fn the_check_proposes_what_nobody_has_decided_on() {
     small = on_device(small, "switch.small", "small");
     small = on_device(small, "lock.board", "board");
     for n in 0..4 {
-        small = on_device(small, &format!("number.board_{n}"), "board");
+        small = on_device(small, &format!("switch.board_{n}"), "board");
     }
     small = small
         .with("switch.door", "off", json!({}))
@@ -195,10 +195,10 @@ fn the_check_proposes_what_nobody_has_decided_on() {
     let proposed: Vec<String> = proposals(&facts).iter().map(|(id, why)| format!("{id} {why}")).collect();
     let expected = [
         "button.plain button",
-        "number.board_0 board",
-        "number.board_1 board",
-        "number.board_2 board",
-        "number.board_3 board",
+        "switch.board_0 board",
+        "switch.board_1 board",
+        "switch.board_2 board",
+        "switch.board_3 board",
         "switch.door name",
         "switch.relay_2 nameless",
         "switch.small relation",

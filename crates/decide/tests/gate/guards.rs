@@ -128,6 +128,33 @@ fn a_small_device_s_relays_are_taken_to_work_its_door() {
 }
 
 #[test]
+fn a_lock_s_many_settings_make_no_board_of_it() {
+    let settings = |small: Small, domain: &str| {
+        (0..5).fold(small, |small, n| {
+            let setting = format!("{domain}.s{n}");
+            small.with(&setting, "off", json!({})).info(&setting, "device_id", json!("d"))
+        })
+    };
+    for domain in ["number", "select", "text", "button"] {
+        let lock = settings(board(1, "lock.x", ""), domain);
+        lock.gives("switch.turn_on", on("switch.r0"), "ask relation");
+    }
+    settings(board(1, "lock.x", ""), "number").gives(
+        "number.set_value",
+        json!({ "entity_id": "number.s0", "value": 1 }),
+        "ask relation",
+    );
+    // Neither do switches that are settings, or that are not in use.
+    let quiet = |key: &str, value: Value| {
+        let small = settings(board(1, "lock.x", ""), "switch");
+        (0..5).fold(small, |small, n| small.info(&format!("switch.s{n}"), key, value.clone()))
+    };
+    quiet("category", json!("config")).gives("switch.turn_on", on("switch.s0"), "ask relation");
+    quiet("disabled", json!(true)).gives("switch.turn_on", on("switch.r0"), "ask relation");
+    quiet("category", json!(null)).gives("switch.turn_on", on("switch.r0"), "allow");
+}
+
+#[test]
 fn what_a_door_stands_in_front_of_is_guarded_and_no_other_container_leads_there() {
     let front = |outer: &str, key: &str| {
         let small = Small::new().with(outer, "off", json!({ "device_class": "blind", "entity_id": ["switch.pump"] }));

@@ -5,6 +5,7 @@
 mod attacks;
 mod bodies;
 mod calls;
+mod conditions;
 mod grants;
 mod guards;
 mod honest;

@@ -117,11 +117,25 @@ fn a_guarded_cover_is_closed_once() {
     sends(&at("cover.garage", "unknown"), close, garage.clone(), "safe cover.close_cover cover.garage");
     sends(&at("cover.garage", "closed"), close, garage.clone(), "done cover.garage");
     let mut under_way = at("cover.garage", "open");
-    under_way.in_flight.covers.insert(id("cover.garage"));
+    under_way.in_flight.closing.insert(id("cover.garage"));
     sends(&under_way, close, garage.clone(), "done cover.garage");
     // A macro goes out as a whole: what is closed is closed again, unless that is a pulse.
     in_a_macro(at("cover.garage", "closed"), close, garage.clone()).gives("script.a", json!({}), "allow");
     in_a_macro(under_way, close, garage).gives("script.a", json!({}), "ask pulse");
+}
+
+#[test]
+fn a_close_that_follows_another_command_is_sent_whatever_the_state_still_says() {
+    let close = "cover.close_cover";
+    let garage = on("cover.garage");
+    for state in ["closed", "open", "unknown"] {
+        let mut opening = at("cover.garage", state);
+        opening.in_flight.otherwise.insert(id("cover.garage"));
+        sends(&opening, close, garage.clone(), "safe cover.close_cover cover.garage");
+        in_a_macro(opening.clone(), close, garage.clone()).gives("script.a", json!({}), "allow");
+        // Another pulse could as well stop it, or turn it round.
+        pulse(opening).gives(close, garage.clone(), "ask pulse");
+    }
 }
 
 #[test]

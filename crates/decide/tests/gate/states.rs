@@ -181,6 +181,10 @@ fn media_in_a_scene_is_played_only_where_it_is_not_off() {
         (json!({ "state": "off", "media_content_id": inside }), "allow"),
         (json!({ "state": "playing", "media_content_id": null }), "allow"),
         (json!({ "state": "playing" }), "allow"),
+        (json!({ "state": "playing", "media_content_type": "music" }), "allow"),
+        (json!({ "state": "playing", "media_content_type": null }), "allow"),
+        (json!({ "state": "playing", "media_content_type": "custom" }), "refuse opaque media_player.play_media"),
+        (json!({ "state": "off", "media_content_type": "custom" }), "allow"),
     ] {
         let decision = house().decision("scene.apply", json!({ "entities": { "media_player.tv": wanted } }));
         let actions = decision.reasons.iter().map(|reason| reason.action.as_str());

@@ -103,13 +103,28 @@ fn media_is_judged_wherever_it_stands() {
         ("media_content_id", json!(["12", "13"]), "allow"),
         ("media_content_id", json!(7), "allow"),
         ("media", json!({ "media_content_id": inside }), "refuse media"),
-        ("media", json!({ "media_content_id": "12", "media_content_type": "x", "metadata": { "u": inside } }), "allow"),
+        (
+            "media",
+            json!({ "media_content_id": "12", "media_content_type": "music", "metadata": { "u": inside } }),
+            "allow",
+        ),
         ("media", json!({ "url": "12" }), "ask media"),
+        ("media", json!({ "media_content_type": "custom" }), "refuse opaque"),
+        ("media_content_type", json!("music"), "allow"),
+        ("media_content_type", json!("Custom"), "refuse opaque"),
+        ("media_content_type", json!("no medium"), "ask opaque"),
+        ("media_content_type", json!(["music"]), "ask opaque"),
         ("extra", json!({}), "ask media"),
         ("announce", json!(true), "allow"),
     ] {
         Small::new().gives("media_player.play_media", play(key, value), expected);
     }
+    let house = "https://family.example.net/api/webhook/gate";
+    let known = Small::new().set("/hosts", json!(["family.example.net"]));
+    known.gives("media_player.play_media", play("media_content_id", json!(house)), "refuse media");
+    Small::new().gives("media_player.play_media", play("media_content_id", json!(house)), "ask media");
+    let listed = known.policy(|policy| _ = policy.media.hosts.insert("family.example.net".to_owned()));
+    listed.gives("media_player.play_media", play("media_content_id", json!(house)), "allow");
     in_a_macro(Small::new(), "media_player.play_media", play("media_content_id", json!("{{ x }}")), "ask media");
     in_a_macro(Small::new(), "media_player.play_media", play("media_content_id", json!("12")), "allow");
 }

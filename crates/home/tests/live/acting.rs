@@ -99,7 +99,8 @@ async fn numbers_covers_and_targets_are_confirmed_by_their_attributes() {
             let receipt = execute(&connection, service, &[entity], data).await;
             assert_eq!(only(&receipt).outcome, OutcomeKind::Confirmed, "{service} {receipt:?}");
         }
-        assert!(connection.in_flight().covers.is_empty());
+        let left = connection.in_flight();
+        assert!(left.closing.is_empty() && left.otherwise.is_empty());
     }
 }
 

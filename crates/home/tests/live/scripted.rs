@@ -108,7 +108,7 @@ async fn two_equal_commands_to_a_garage_are_sent_once_while_its_sensor_lags() {
     let close = || permit(vec![a_send("cover.close_cover", &["cover.garage"], json!({}))]);
     let closed = async {
         until(&connection, "the command", |_| house.script.lock().unwrap().count("call_service") > 0).await;
-        assert!(connection.in_flight().covers.contains(&id("cover.garage")));
+        assert!(connection.in_flight().closing.contains(&id("cover.garage")));
         house.push(
             r#"{"id":ID,"type":"event","event":{"c":{"cover.garage":{"+":{"s":"closed","lc":2.0}}}}}"#.to_owned(),
         );
@@ -116,7 +116,8 @@ async fn two_equal_commands_to_a_garage_are_sent_once_while_its_sensor_lags() {
     let (one, two, ()) = tokio::join!(connection.execute(close()), connection.execute(close()), closed);
     assert_eq!((only(&one).outcome, only(&two).outcome), (OutcomeKind::Confirmed, OutcomeKind::Confirmed));
     assert_eq!(house.script.lock().unwrap().count("call_service"), 1);
-    assert!(connection.in_flight().covers.is_empty());
+    let left = connection.in_flight();
+    assert!(left.closing.is_empty() && left.otherwise.is_empty());
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Facts of a look, not of a command: nothing is under way.
     fn facts(&self) -> Facts<'a> {
-        static NONE: InFlight = InFlight { covers: BTreeSet::new() };
+        static NONE: InFlight = InFlight { closing: BTreeSet::new(), otherwise: BTreeSet::new() };
         Facts { house: self.house, policy: self.policy, in_flight: &NONE, now: self.now }
     }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::say;
-use crate::config::{Config, Disposable, Options};
+use crate::config::{Config, Disposable, Options, known, state_folder};
 
 /// Look at the house through the gate's eyes.
 #[derive(Args)]
@@ -69,7 +69,8 @@ struct Trigger {
 
 impl CheckCommand {
     pub async fn run(self, options: &Options) -> Result<ExitCode> {
-        let config = Config::for_house(options, &self.which)?;
+        let mut config = Config::for_house(options, &self.which)?;
+        known(&mut config.policy, &config.unpinned, &state_folder())?;
         let (connection, house) = super::connect(&config).await?;
         let report = report(&house, &config, self.which.disposable.is_none());
         connection.close().await;

@@ -11,7 +11,7 @@ use decide::house::{EntityId, House};
 use serde_json::{Map, Value, json};
 
 use super::say;
-use crate::config::{Change, Config, Disposable, Options, change, text};
+use crate::config::{Change, Config, Disposable, Options, change, known, state_folder, text};
 
 /// What the gate would say, and what you decided.
 #[derive(Args)]
@@ -150,7 +150,9 @@ impl Explain {
             }
         };
         let in_flight = InFlight::default();
-        let outcome = judge(&super::facts(&house, &config.policy, &in_flight), Origin::Model, &call);
+        let mut policy = config.policy.clone();
+        known(&mut policy, &config.unpinned, &state_folder())?;
+        let outcome = judge(&super::facts(&house, &policy, &in_flight), Origin::Model, &call);
         if self.json {
             println!("{}", serde_json::to_string_pretty(&as_json(&outcome, config.language))?);
         } else {

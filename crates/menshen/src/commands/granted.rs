@@ -1,6 +1,6 @@
 //! What the operator allowed ahead of time, as every command that acts holds it. Start at [`Granted`].
 //!
-//! Invariant: a macro that `HOME_ALLOWED_ENTITIES` names is closed until it is pinned to what it does.
+//! Invariant: a macro that was granted without a hash is closed until it is pinned to what it does.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use home::Connection;
 use mcp::SharedPolicy;
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, is_macro, pin, state_folder};
+use crate::config::{Config, pin, state_folder};
 
 /// The policy in force, and the work that pins macros once the house is there. Ends with this.
 pub struct Granted {
@@ -20,7 +20,7 @@ pub struct Granted {
 impl Granted {
     pub fn new(config: &Config, connection: &Connection) -> Self {
         let policy = SharedPolicy::new(hold_macros(config));
-        let granted = config.from_environment.clone();
+        let granted = config.unpinned.clone();
         let pinning = tokio::spawn(pin_when_ready(connection.clone(), policy.clone(), granted));
         Self { policy, pinning }
     }
@@ -32,10 +32,10 @@ impl Drop for Granted {
     }
 }
 
-/// Macros from the environment are in force only once they are pinned.
+/// Macros granted without a hash are in force only once they are pinned.
 fn hold_macros(config: &Config) -> decide::gate::Policy {
     let mut policy = config.policy.clone();
-    for id in config.from_environment.iter().filter(|id| is_macro(id)) {
+    for id in &config.unpinned {
         if let Some(grant) = policy.grants.get_mut(id) {
             grant.body = Some(String::new());
         }
@@ -44,7 +44,7 @@ fn hold_macros(config: &Config) -> decide::gate::Policy {
 }
 
 async fn pin_when_ready(connection: Connection, shared: SharedPolicy, granted: Vec<EntityId>) {
-    if !granted.iter().any(is_macro) {
+    if granted.is_empty() {
         return;
     }
     // A house that is away comes back some time; its grants wait for it.
@@ -74,13 +74,15 @@ mod tests {
     use crate::config::Options;
 
     #[tokio::test]
-    async fn a_macro_of_the_environment_is_closed_until_it_is_pinned() {
+    async fn a_macro_granted_without_a_hash_is_closed_until_it_is_pinned() {
         let mut config =
             Config::load_or_new(&Options { config: Some("/no/such/file.toml".into()), ..Options::default() });
         for id in ["script.leaving", "scene.bedtime", "automation.guests", "lock.office_door"] {
             let id = EntityId::parse(id).unwrap();
             config.policy.grants.insert(id.clone(), Default::default());
-            config.from_environment.push(id);
+            if crate::config::is_macro(&id) {
+                config.unpinned.push(id);
+            }
         }
         let connection = Connection::start(home::Settings { url: None, ..config.settings.clone() });
         let policy = Granted::new(&config, &connection).policy.get();

@@ -1,5 +1,5 @@
-//! Macros that `HOME_ALLOWED_ENTITIES` names are pinned to the body that was there when they were
-//! first read. Start at [`pin`]. Invariant: without a pin on disk, such a grant is not in force; what
+//! Macros that are granted without a hash (`HOME_ALLOWED_ENTITIES`, or by hand in the file) are pinned
+//! to the body that was there when they were first read. Start at [`pin`]. Invariant: without a pin on disk, such a grant is not in force; what
 //! cannot be read is not pinned.
 
 use std::collections::BTreeMap;
@@ -9,15 +9,13 @@ use anyhow::{Context, Result};
 use decide::gate::{Policy, fingerprint};
 use decide::house::{EntityId, House};
 
+const FILE: &str = "pins.json";
+
 /// Pins the granted macros of this house, keeping earlier pins, and puts the hashes into the policy.
 /// Gives those back that could not be pinned, since they cannot be read.
 pub fn pin(house: &House, policy: &mut Policy, granted: &[EntityId], folder: &Path) -> Result<Vec<EntityId>> {
-    let path = folder.join("pins.json");
-    let mut pins: BTreeMap<EntityId, String> = match std::fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot understand {}", path.display()))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
+    let path = folder.join(FILE);
+    let mut pins = read(&path)?;
     let (before, mut unread) = (pins.len(), Vec::new());
     for id in granted.iter().filter(|id| is_macro(id)) {
         if house.bodies.of(id).is_some() {
@@ -34,6 +32,26 @@ pub fn pin(house: &House, policy: &mut Policy, granted: &[EntityId], folder: &Pa
         super::edit::write_private(&path, serde_json::to_string_pretty(&pins)?.as_bytes())?;
     }
     Ok(unread)
+}
+
+/// Puts the pins that there are into the policy, for looking at it: nothing is written, and what is not
+/// pinned yet would be pinned to what it does now.
+pub fn known(policy: &mut Policy, granted: &[EntityId], folder: &Path) -> Result<()> {
+    let pins = read(&folder.join(FILE))?;
+    for id in granted {
+        if let (Some(grant), Some(seen)) = (policy.grants.get_mut(id), pins.get(id)) {
+            grant.body = Some(seen.clone());
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<BTreeMap<EntityId, String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot understand {}", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
 }
 
 pub fn is_macro(id: &EntityId) -> bool {
@@ -87,6 +105,11 @@ mod tests {
         assert_eq!(pinned(&first, folder.path()), (Verdict::Allow, 0));
         let other = with_body(&id, opening("lock.back_door"));
         assert_eq!(pinned(&other, folder.path()), (Verdict::Ask, 0));
+        // Who only looks is told the same.
+        let mut looked = Policy::default();
+        looked.grants.entry(id.clone()).or_default();
+        known(&mut looked, std::slice::from_ref(&id), folder.path()).unwrap();
+        assert_eq!((runs(&first, &looked, &id), runs(&other, &looked, &id)), (Verdict::Allow, Verdict::Ask));
         assert_eq!(pinned(&unread, folder.path()).0, Verdict::Ask);
         assert_eq!(pinned(&first, folder.path()), (Verdict::Allow, 0));
         // A pin of nothing, as earlier versions wrote it.

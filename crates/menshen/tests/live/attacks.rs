@@ -196,11 +196,13 @@ fn no_argument_is_a_yes() {
         house.reset().await;
         let watcher = Watcher::start(house).await;
         let mut mcp = Mcp::start(house).await;
+        assert_eq!(mcp.tool("list_entities", json!({})).await["stale"], false);
         for key in ["confirmed", "confirm", "approve", "override", "user_said_yes"] {
             let mut arguments = json!({"domain": "lock", "service": "unlock", "entity_id": "lock.back_door"});
             arguments[key] = json!(true);
             let outside = mcp.tool("call_service", arguments).await;
             assert_ne!(outside["ok"], true, "{outside:#}");
+            let begun = Instant::now();
             let inside = mcp
                 .tool(
                     "call_service",
@@ -208,6 +210,13 @@ fn no_argument_is_a_yes() {
                 )
                 .await;
             assert_ne!(inside["ok"], true, "{inside:#}");
+            let begun_plain = Instant::now();
+            let plain = json!({"domain": "lock", "service": "unlock", "entity_id": "lock.back_door"});
+            let plain = mcp.tool("call_service", plain).await;
+            assert_eq!(plain["error"], "needs_confirmation", "{plain:#}");
+            for took in [begun_plain.duration_since(begun), begun_plain.elapsed()] {
+                assert!(took < Duration::from_secs(1), "a refusal took {took:?}");
+            }
         }
         let meta = json!({"name": "call_service", "arguments": {"domain": "lock", "service": "unlock", "entity_id": "lock.back_door"}, "_meta": {"approved": true}});
         mcp.request("tools/call", meta).await;

@@ -95,7 +95,8 @@ pub(super) fn media(walk: &mut Walk<'_>, action: &Action<'_>, value: &Value) {
             if walk.facts.policy.speech_asks && text.trim().to_lowercase().starts_with("media-source://tts") {
                 walk.asks(ReasonCode::Speech, action, None, None);
             }
-            let verdict = crate::gate::media::judge_media(text, &walk.facts.policy.media.hosts);
+            let (listed, own) = (&walk.facts.policy.media.hosts, &walk.house().hosts);
+            let verdict = crate::gate::media::judge_media(text, listed, own);
             if verdict != Verdict::Allow {
                 walk.note(verdict, Some(Risk::Security), ReasonCode::Media, &action.name(), None, None);
             }
@@ -103,11 +104,22 @@ pub(super) fn media(walk: &mut Walk<'_>, action: &Action<'_>, value: &Value) {
         Value::Array(items) => items.iter().for_each(|item| media(walk, action, item)),
         Value::Object(map) => map.iter().for_each(|(key, item)| match key.as_str() {
             "media_content_id" => media(walk, action, item),
+            "media_content_type" => medium(walk, action, Some(item)),
             // What the picker of the house shows; nothing is played from it.
-            "media_content_type" | "metadata" => {}
+            "metadata" => {}
             _ => walk.asks(ReasonCode::Media, action, None, Some(crate::text::clean(key, 40))),
         }),
         _ => {}
+    }
+}
+
+/// What a player is told to take the address for. Of some players it is no medium but another mind: their
+/// words are then a spoken command, or a routine that nobody here can read.
+pub(super) fn medium(walk: &mut Walk<'_>, action: &Action<'_>, kind: Option<&Value>) {
+    let Some(kind) = kind else { return };
+    let verdict = kind.as_str().map_or(Verdict::Ask, crate::gate::media::judge_medium);
+    if verdict != Verdict::Allow {
+        walk.note(verdict, Some(Risk::Security), ReasonCode::Opaque, &action.name(), None, None);
     }
 }
 

@@ -59,13 +59,17 @@ pub(super) fn lock(walk: &mut Walk<'_>, way: LockMove, action: &Action<'_>, id: 
     }
 }
 
-/// Position zero is a close; a position that cannot be read is taken for an opening.
-fn way_of(way: CoverMove, action: &Action<'_>) -> CoverMove {
-    let zero = |value: &Value| match value {
+/// A position that Home Assistant reads as zero.
+pub(in crate::gate) fn zero(position: &Value) -> bool {
+    match position {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.trim().parse() == Ok(0.0),
         _ => false,
-    };
+    }
+}
+
+/// Position zero is a close; a position that cannot be read is taken for an opening.
+fn way_of(way: CoverMove, action: &Action<'_>) -> CoverMove {
     match way {
         CoverMove::Position if action.data.get("position").is_some_and(zero) => CoverMove::Close,
         CoverMove::Position => CoverMove::Open,
@@ -98,14 +102,16 @@ pub(super) fn cover(walk: &mut Walk<'_>, way: CoverMove, action: &Action<'_>, id
     }
 }
 
-/// A second pulse on a closed or moving door can open it, so a close is not repeated.
+/// A second pulse on a closed or moving door can open it, so a close is not repeated. After any other
+/// command a close is no repetition, and what the state says is old.
 fn close_cover(walk: &mut Walk<'_>, action: &Action<'_>, id: &EntityId, state: &str) -> Fate {
     walk.secures += 1;
-    let under_way = walk.facts.in_flight.covers.contains(id);
-    if walk.alone() && (state == "closed" || under_way) {
+    let closing = walk.facts.in_flight.closing.contains(id);
+    let otherwise = walk.facts.in_flight.otherwise.contains(id);
+    if walk.alone() && (closing || (state == "closed" && !otherwise)) {
         return Fate::Done;
     }
-    if under_way || (walk.facts.policy.pulse.contains(id) && state != "open") {
+    if closing || (walk.facts.policy.pulse.contains(id) && (otherwise || state != "open")) {
         walk.asks(ReasonCode::Pulse, action, Some(id), Some(state.to_owned()));
         return SEND;
     }
