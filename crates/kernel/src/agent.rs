@@ -25,11 +25,13 @@ mod builtin;
 mod calling;
 mod clockwork;
 mod events;
+mod keeping;
 mod session;
 mod sessions;
 mod turning;
 
 pub use events::AgentEvent;
+pub use keeping::ROOM_LOOK;
 use session::Command;
 pub(crate) use session::language;
 use sessions::Sessions;

@@ -11,6 +11,7 @@ use crate::message::Message;
 use crate::ports::{Principal, Schedule, SourceErrorKind, When};
 
 mod crash;
+mod full;
 mod world;
 
 use world::{Memory, Say, World};

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::AgentEvent;
+use super::keeping::{Whose, not_written};
 use super::session::{Command, Session};
 use crate::message::Message;
 use crate::ports::{Answered, RecallQuery, place};
@@ -65,7 +66,7 @@ impl Session {
         };
         let recorded = self.recorded(&id, &session, &event, sync).await;
         if let Err(failure) = recorded {
-            self.problem(turn, "store", None, format!("a step of this turn could not be written down: {failure}"));
+            self.problem(turn, "store", None, not_written(turn.chinese(), &failure));
         }
         let now = self.agent.0.ports.clock.now_ms();
         turn.apply(event, now)
@@ -224,8 +225,20 @@ impl Session {
             reply: reply.clone(),
             at_ms,
         };
-        if let Err(failure) = ports.inbox.answer(answered.clone()).await {
-            self.problem(turn, "store", None, format!("the answer could not be kept and may come again: {failure}"));
+        let whose = Whose { turn: turn.id.clone(), inputs: turn.inputs.clone(), chinese: turn.chinese() };
+        let kept = self
+            .until_kept(&whose, || {
+                let (inbox, answered) = (ports.inbox.clone(), answered.clone());
+                async move { inbox.answer(answered).await }
+            })
+            .await;
+        if let Err(failure) = kept {
+            let message = if turn.chinese() {
+                format!("这个回答没能写到磁盘上，可能会再来一次：{failure}")
+            } else {
+                format!("the answer could not be kept and may come again: {failure}")
+            };
+            self.problem(turn, "store", None, message);
         }
         if !turn.context.no_memory {
             let role = if turn.named.is_empty() { "system" } else { "user" };
@@ -238,12 +251,12 @@ impl Session {
                     channel: place(&turn.principal.channel, &turn.principal.group_id),
                 };
                 if let Err(failure) = ports.text.append(event).await {
-                    self.problem(
-                        turn,
-                        "store",
-                        None,
-                        format!("the text of this conversation could not be kept: {failure}"),
-                    );
+                    let message = if turn.chinese() {
+                        format!("这段对话的文字没能写到磁盘上：{failure}")
+                    } else {
+                        format!("the text of this conversation could not be kept: {failure}")
+                    };
+                    self.problem(turn, "store", None, message);
                 }
             }
         }

@@ -126,6 +126,8 @@ pub struct Kept {
     pub undone: Vec<String>,
     /// Writing steps down fails.
     pub broken: bool,
+    /// Nothing can be written down.
+    pub full: bool,
 }
 
 #[derive(Clone, Default)]
@@ -133,6 +135,10 @@ pub struct Memory(pub Arc<Mutex<Kept>>);
 
 fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, Failure>> {
     Box::pin(std::future::ready(Ok(value)))
+}
+
+fn full() -> Failure {
+    Failure::new(sdk::FailureKind::Full, "the disk with the store is full")
 }
 
 impl Inbox for Memory {
@@ -156,6 +162,9 @@ impl Inbox for Memory {
 
     fn answer(&self, answered: Answered) -> BoxFuture<'_, Result<(), Failure>> {
         let mut kept = self.0.lock().unwrap();
+        if kept.full {
+            return Box::pin(std::future::ready(Err(full())));
+        }
         kept.logs.remove(&answered.turn);
         kept.history.entry(answered.session.clone()).or_default().extend(answered.messages.clone());
         kept.answers.push(answered);
@@ -177,6 +186,9 @@ impl TurnLog for Memory {
         _sync: bool,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         let mut kept = self.0.lock().unwrap();
+        if kept.full {
+            return Box::pin(std::future::ready(Err(full())));
+        }
         if kept.broken {
             return Box::pin(std::future::ready(Err(Failure::failed("disk full"))));
         }
