@@ -84,7 +84,7 @@ impl ApprovalsCommand {
             Some(What::Secret) => chosen(language, &folder)?,
         };
         let setting = matches!(ask, Ask::Secret { .. });
-        let rows = match Joined::approvals(&socket, ask).await {
+        let rows = match Joined::approvals(&socket, ask, language).await {
             Ok(rows) => rows,
             Err(error) => bail!(
                 "{}: {error:#}",
