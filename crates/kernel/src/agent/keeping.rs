@@ -81,9 +81,9 @@ impl Session {
 
 /// For a person, and for the log.
 pub(super) fn not_written(chinese: bool, failure: &Failure) -> String {
-    if chinese {
-        format!("这一步没能写到磁盘上：{failure}")
-    } else {
-        format!("a step of this turn could not be written down: {failure}")
+    match (chinese, failure.kind) {
+        (false, _) => format!("a step of this turn could not be written down: {failure}"),
+        (true, FailureKind::Full) => "磁盘已满，这一步没能写下来".to_owned(),
+        (true, _) => format!("这一步没能写到磁盘上：{failure}"),
     }
 }

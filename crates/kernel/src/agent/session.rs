@@ -29,12 +29,14 @@ pub(super) struct Session {
     pub waiting: VecDeque<Box<Input>>,
     /// Steps of the turn that runs which could not be written down yet.
     pub unwritten: VecDeque<serde_json::Value>,
+    /// How many messages the history had when this turn read it, and their tokens.
+    pub history: Option<(usize, u64)>,
 }
 
 impl Session {
     pub fn new(agent: Agent, name: String, commands: mpsc::Receiver<Command>) -> Self {
-        let (cut_off, waiting, unwritten) = Default::default();
-        Self { agent, name, commands, cut_off, waiting, unwritten }
+        let (cut_off, waiting, unwritten, history) = Default::default();
+        Self { agent, name, commands, cut_off, waiting, unwritten, history }
     }
 
     pub async fn run(mut self) {
@@ -78,6 +80,7 @@ impl Session {
 
     async fn resume(&mut self, mut turn: Turn) {
         self.unwritten.clear();
+        self.history = None;
         // Written down as well: after the next crash the turn must be told as it went on.
         let effects = self.claimed(&mut turn, Event::Resumed).await;
         self.turn(turn, effects).await;
@@ -85,6 +88,7 @@ impl Session {
 
     async fn begin(&mut self, input: Input) {
         self.unwritten.clear();
+        self.history = None;
         let inner = self.agent.0.clone();
         let now = inner.ports.clock.now_ms();
         let day = 24 * 3600 * 1000;

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::AgentEvent;
 use super::keeping::{Whose, not_written};
 use super::session::{Command, Session};
+use crate::context::message_tokens;
 use crate::message::Message;
 use crate::ports::{Answered, RecallQuery, place};
 use crate::turn::{Effect, Ended, Event, Patch, Turn};
@@ -65,7 +66,10 @@ impl Session {
             _ => (turn.id.clone(), turn.session.clone()),
         };
         let recorded = self.recorded(&id, &session, &event, sync).await;
-        if let Err(failure) = recorded {
+        // The first that finds no way to the disk tells of it for all that wait behind it.
+        if let Err(failure) = recorded
+            && self.unwritten.len() == 1
+        {
             self.problem(turn, "store", None, not_written(turn.chinese(), &failure));
         }
         let now = self.agent.0.ports.clock.now_ms();
@@ -194,6 +198,8 @@ impl Session {
             self.problem(turn, "store", None, format!("the history of this conversation cannot be read: {failure}"));
             vec![]
         });
+        // Of a part of it nothing follows for the whole.
+        self.history = (!shorter).then(|| (messages.len(), messages.iter().map(message_tokens).sum()));
         messages.push(Message::User { content: turn.context.raw_message.clone() });
         let memory = match recall {
             Ok(Ok(recall)) => recall.facts.iter().map(remembered).collect(),

@@ -128,6 +128,8 @@ pub struct Kept {
     pub broken: bool,
     /// Nothing can be written down.
     pub full: bool,
+    /// How often a history was read.
+    pub histories: usize,
 }
 
 #[derive(Clone, Default)]
@@ -206,7 +208,9 @@ impl TurnLog for Memory {
     }
 
     fn history<'a>(&'a self, session: &'a str, _count: usize) -> BoxFuture<'a, Result<Vec<Message>, Failure>> {
-        ready(self.0.lock().unwrap().history.get(session).cloned().unwrap_or_default())
+        let mut kept = self.0.lock().unwrap();
+        kept.histories += 1;
+        ready(kept.history.get(session).cloned().unwrap_or_default())
     }
 
     fn compact<'a>(&'a self, session: &'a str, keep: usize, summary: Message) -> BoxFuture<'a, Result<(), Failure>> {
