@@ -20,8 +20,8 @@ use crate::turn::{Effect, Ended, Event, Patch, Turn};
 
 /// Limit: messages of a session that are looked at for one question.
 pub const HISTORY_MAX: usize = 200;
-/// Recalling may not keep a person waiting.
-const RECALL_MAX: Duration = Duration::from_millis(500);
+/// Recalling may not keep a person waiting: without an answer by then, a turn goes on without memory.
+pub const RECALL_MAX: Duration = Duration::from_millis(1500);
 const RECALLED_MAX: usize = 8;
 
 /// What came of waiting for something.
