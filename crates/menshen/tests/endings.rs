@@ -129,8 +129,10 @@ async fn start(folder: &Path) {
     let world = on(&store, &[Say::Text("never said")]);
     let handler = stage_handler(|_: &mut StageContext| std::process::abort());
     world.agent.stages().register("broken", Stage::PreAction, false, handler);
+    // Looked at before it runs: it may be answered at once.
+    let open = store.inbox().pending().await.unwrap();
     world.agent.run().await.unwrap();
-    let id = match store.inbox().pending().await.unwrap().first() {
+    let id = match open.first() {
         Some(input) => input.id,
         None => world.put("main", InjectionKind::Text, "关灯").await,
     };
