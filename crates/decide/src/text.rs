@@ -8,6 +8,7 @@ mod comparable;
 mod comparing;
 mod fold;
 mod names;
+mod numerals;
 mod pictures;
 pub(crate) mod pinyin;
 mod simplify;
@@ -16,6 +17,7 @@ pub use comparable::comparable;
 pub use fold::{FOLD_CHARS_MAX, Folded, fold};
 pub use names::{NAME_SCORE_MIN, names_match, score_folded, score_name};
 pub(crate) use names::{other_order, same_but_for_a_slip};
+pub(crate) use numerals::{chinese_digit, chinese_number};
 pub use pictures::{Shown, without_pictures};
 
 /// The toneless spellings of a purely Chinese word of at most eight characters; none of another.

@@ -25,15 +25,18 @@ mod builtin;
 mod calling;
 mod clockwork;
 mod events;
+mod keeping;
 mod session;
 mod sessions;
 mod turning;
 
 pub use events::AgentEvent;
+pub use keeping::ROOM_LOOK;
 use session::Command;
 pub(crate) use session::language;
 use sessions::Sessions;
 pub use sessions::{SESSION_WAITING_MAX, SESSIONS_MAX};
+pub use turning::RECALL_MAX;
 
 /// Limit: events that a slow listener may lag behind; then it misses some, and is told so.
 pub const EVENTS_MAX: usize = 4096;

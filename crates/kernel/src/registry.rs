@@ -5,10 +5,10 @@
 //! registered leaves with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use sdk::{Failure, FailureKind, ToolCall, ToolDef, ToolHandler, ToolResult, ToolScope};
 use serde_json::{Value, json};
 
@@ -39,9 +39,13 @@ struct Tool {
 #[derive(Default)]
 pub struct Tools {
     /// By name, so that models are shown them in a fixed order.
-    tools: ArcSwap<BTreeMap<String, Arc<Tool>>>,
+    tools: ArcSwap<ByName>,
+    /// What a model is told of all of them, and of which.
+    told: ArcSwapOption<(Weak<ByName>, Arc<[ToolDef]>)>,
     rests: Rests,
 }
+
+type ByName = BTreeMap<String, Arc<Tool>>;
 
 impl Tools {
     pub fn register(&self, owner: &str, def: ToolDef, handler: ToolHandler) -> Result<(), Failure> {
@@ -85,7 +89,16 @@ impl Tools {
 
     /// What a model is told of all tools.
     pub fn defs(&self) -> Arc<[ToolDef]> {
-        self.tools.load().values().map(|tool| tool.def.clone()).collect()
+        let tools = self.tools.load_full();
+        if let Some((of, told)) = self.told.load().as_deref()
+            && std::ptr::eq(of.as_ptr(), Arc::as_ptr(&tools))
+        {
+            return told.clone();
+        }
+        let told: Arc<[ToolDef]> = tools.values().map(|tool| tool.def.clone()).collect();
+        // Weak: a plugin that left stays for no longer because of this.
+        self.told.store(Some(Arc::new((Arc::downgrade(&tools), told.clone()))));
+        told
     }
 
     pub fn read_only(&self) -> BTreeSet<String> {

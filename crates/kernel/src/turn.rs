@@ -87,6 +87,9 @@ pub struct Turn {
     by_person: bool,
     /// How often the program ended at this very step, and went on with it.
     resumed: u32,
+    /// Calls of which nobody knows what they did, and nothing was read since: by name and arguments.
+    #[serde(default)]
+    unsure: Vec<(String, serde_json::Map<String, serde_json::Value>)>,
     /// The conversation was too long once, and was made shorter.
     shortened: bool,
 }

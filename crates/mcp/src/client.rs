@@ -92,6 +92,8 @@ pub struct Asked<'a> {
     pub tool: &'a str,
     /// Of all that the server says of it now: name, words, schemas, hints.
     pub digest: &'a str,
+    /// The same as a person may read it, cut where it is long.
+    pub said: &'a str,
 }
 
 /// What is known of a server now.

@@ -134,6 +134,11 @@ impl Desk {
         self.connection.ready(self.until.saturating_duration_since(Instant::now())).await
     }
 
+    /// What holds for the next call.
+    pub fn policy_now(&self) -> Arc<Policy> {
+        self.shared.get()
+    }
+
     /// The part of this house that a model may see.
     pub fn view<'a>(&'a self, house: &'a House) -> View<'a> {
         View { house, policy: &self.policy, language: self.language, now: now() }

@@ -9,7 +9,6 @@ use decide::gate::Language;
 use menshen::agent::HouseholdError;
 use store::StoreError;
 
-use crate::commands::socket::Trouble;
 
 mod commands;
 mod config;
@@ -84,12 +83,9 @@ async fn main() -> ExitCode {
     })
 }
 
-/// An error as the person reads it. Those of the store and of the local socket know Chinese; what comes from a configuration is in
+/// An error as the person reads it. Those of the store know Chinese; what comes from a configuration is in
 /// the language of its command already.
 fn told(error: &anyhow::Error, language: Language) -> String {
-    if let (Language::Chinese, Some(trouble)) = (language, error.downcast_ref::<Trouble>()) {
-        return trouble.in_chinese();
-    }
     match (language, error.downcast_ref::<StoreError>(), error.downcast_ref::<HouseholdError>()) {
         (Language::Chinese, Some(error), _) | (Language::Chinese, _, Some(HouseholdError::Store(error))) => {
             error.in_chinese()

@@ -78,8 +78,12 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        // Where there is no room for the file beside the log, SQLite does not call it that.
+        let no_room =
+            error.sqlite_error().is_some_and(|cause| cause.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
+            _ if no_room => Self::DiskFull,
             _ => Self::Sql(Arc::new(error)),
         }
     }

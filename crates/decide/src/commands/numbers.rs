@@ -2,6 +2,7 @@
 //! Invariant: the longest reading is taken; a number never starts in the middle of another.
 
 use super::words::{MINUS, PERCENT, POINT, Words};
+use crate::text::{chinese_digit, chinese_number};
 use crate::understood::effects::Quantity;
 use crate::when::TENS;
 
@@ -113,62 +114,20 @@ fn digits(words: &Words, at: usize) -> Option<(usize, f64)> {
 }
 
 fn small(word: &str) -> Option<f64> {
-    const DIGITS: [&[&str]; 10] = [
-        &["零", "〇", "zero"],
-        &["一", "one"],
-        &["二", "两", "two"],
-        &["三", "three"],
-        &["四", "four"],
-        &["五", "five"],
-        &["六", "six"],
-        &["七", "seven"],
-        &["八", "eight"],
-        &["九", "nine"],
-    ];
-    const VALUES: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
-    DIGITS.iter().position(|names| names.contains(&word)).and_then(|at| VALUES.get(at).copied())
+    const DIGITS: [&str; 10] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let english = || DIGITS.iter().zip(0_u8..).find(|(name, _)| **name == word).map(|(_, value)| f64::from(value));
+    only(word).and_then(chinese_digit).or_else(english)
 }
 
-/// 二十六, 一百五, 三百零二, 两千七百.
 fn chinese(words: &Words, at: usize) -> Option<(usize, f64)> {
-    let mut total = 0.0;
-    let mut digit: Option<f64> = None;
-    let mut taken = 0;
-    let mut unit_before = 0.0;
-    while let Some(word) = words.words.get(at + taken) {
-        let unit = match word.as_str() {
-            "十" => 10.0,
-            "百" => 100.0,
-            "千" => 1000.0,
-            _ => 0.0,
-        };
-        if unit > 0.0 {
-            let starts = unit == 10.0 && taken == 0;
-            match digit.take() {
-                Some(digit) if digit > 0.0 => total += digit * unit,
-                _ if starts => total += unit,
-                _ => return None,
-            }
-            unit_before = unit;
-        } else if let Some(value) = small(word).filter(|_| !word.is_ascii()) {
-            if digit.is_some_and(|digit| digit > 0.0) {
-                break;
-            }
-            digit = Some(value);
-            if value == 0.0 {
-                unit_before = 0.0;
-            }
-        } else {
-            break;
-        }
-        taken += 1;
-    }
-    if taken == 0 {
-        return None;
-    }
-    // 一百五 is 150, 一百零五 is 105.
-    let last = digit.unwrap_or(0.0) * if unit_before > 10.0 { unit_before / 10.0 } else { 1.0 };
-    Some((taken, total + last))
+    let words = words.words.get(at..).unwrap_or_default();
+    chinese_number(words.iter().map_while(|word| only(word)))
+}
+
+/// The character of a word that has one.
+fn only(word: &str) -> Option<char> {
+    let mut characters = word.chars();
+    characters.next().filter(|_| characters.next().is_none())
 }
 
 /// "twenty two", "a hundred", "one hundred and five".

@@ -4,6 +4,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::{AHEAD_MAX_MS, WhenProblem};
+use crate::text::chinese_number;
 
 /// Longest first among those with a common beginning.
 const UNITS: &[(&str, f64)] = &[
@@ -158,34 +159,9 @@ fn chinese(text: &str) -> Option<(f64, &str)> {
     if let Some(rest) = text.strip_prefix('半') {
         return Some((0.5, rest));
     }
-    let (mut total, mut digit, mut end) = (0.0, None, 0);
-    // 一百五 is 150, 一百零五 is 105: as `decide::commands` reads them.
-    let mut last = 1.0;
-    for character in text.chars() {
-        let unit = match character {
-            '十' => 10.0,
-            '百' => 100.0,
-            _ => {
-                let Some(at) = "零一二三四五六七八九".chars().position(|digit| digit == character) else {
-                    if character != '两' {
-                        break;
-                    }
-                    digit = Some(2.0);
-                    end += character.len_utf8();
-                    continue;
-                };
-                digit = u8::try_from(at).ok().map(f64::from);
-                last = if at == 0 { 1.0 } else { last };
-                end += character.len_utf8();
-                continue;
-            }
-        };
-        total += digit.take().unwrap_or(1.0) * unit;
-        last = unit / 10.0;
-        end += character.len_utf8();
-    }
-    let (_, rest) = text.split_at_checked(end)?;
-    (end > 0).then_some((total + digit.unwrap_or(0.0) * last, rest))
+    let (taken, number) = chinese_number(text.chars())?;
+    let end = text.char_indices().nth(taken).map_or(text.len(), |(at, _)| at);
+    text.split_at_checked(end).map(|(_, rest)| (number, rest))
 }
 
 fn english(text: &str) -> Option<(f64, &str)> {

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use super::session::Session;
 use super::turning::Waited;
 use super::{Agent, AgentEvent};
-use crate::context::Shown;
+use crate::context::{Shown, message_tokens};
 use crate::message::{CallRequest, Message};
 use crate::ports::{Delta, SourceError, SourceErrorKind, SourceRequest};
 use crate::turn::{Effect, Event, Reply, Turn};
@@ -58,10 +58,17 @@ impl Session {
     /// Sums up the older half of a conversation that fills most of the window.
     pub async fn compact(&mut self, turn: &Turn) {
         let agent = self.agent.clone();
-        let ports = &agent.0.ports;
+        let (ports, window) = (&agent.0.ports, window(&agent));
+        // What was read at the beginning and what came since mostly says that there is nothing to do.
+        if let Some((count, used)) = self.history {
+            let new = turn.to_remember(&turn.context.final_text);
+            let used = used + new.iter().map(message_tokens).sum::<u64>();
+            if used < window / 2 || count + new.len() <= KEPT_MESSAGES {
+                return;
+            }
+        }
         let Ok(history) = ports.turns.history(&turn.session, super::turning::HISTORY_MAX).await else { return };
-        let used: u64 = history.iter().map(crate::context::message_tokens).sum();
-        let window = window(&agent);
+        let used: u64 = history.iter().map(message_tokens).sum();
         if used < window / 2 || history.len() <= KEPT_MESSAGES {
             return;
         }

@@ -65,6 +65,13 @@ pub enum AgentEvent {
         stage: Option<Stage>,
         message: String,
     },
+    /// Nothing can be written down: the turn waits until there is room, and then goes on by itself.
+    Postponed {
+        session: String,
+        turn: String,
+        inputs: Vec<i64>,
+        message: String,
+    },
     TurnEnded {
         session: String,
         turn: String,
@@ -84,6 +91,7 @@ impl AgentEvent {
             | AgentEvent::ToolEnded { session, .. }
             | AgentEvent::Interrupted { session, .. }
             | AgentEvent::Problem { session, .. }
+            | AgentEvent::Postponed { session, .. }
             | AgentEvent::TurnEnded { session, .. } => session,
         }
     }
@@ -99,6 +107,7 @@ impl AgentEvent {
             | AgentEvent::ToolEnded { turn, .. }
             | AgentEvent::Interrupted { turn, .. }
             | AgentEvent::Problem { turn, .. }
+            | AgentEvent::Postponed { turn, .. }
             | AgentEvent::TurnEnded { turn, .. } => turn,
         }
     }

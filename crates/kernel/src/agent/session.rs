@@ -7,6 +7,7 @@ use std::time::Duration;
 use sdk::InjectionKind;
 use tokio::sync::mpsc;
 
+use super::keeping::{Whose, not_written};
 use super::{Agent, IDLE};
 use crate::ports::Input;
 use crate::turn::{Effect, Event, Turn};
@@ -28,12 +29,14 @@ pub(super) struct Session {
     pub waiting: VecDeque<Box<Input>>,
     /// Steps of the turn that runs which could not be written down yet.
     pub unwritten: VecDeque<serde_json::Value>,
+    /// How many messages the history had when this turn read it, and their tokens.
+    pub history: Option<(usize, u64)>,
 }
 
 impl Session {
     pub fn new(agent: Agent, name: String, commands: mpsc::Receiver<Command>) -> Self {
-        let (cut_off, waiting, unwritten) = Default::default();
-        Self { agent, name, commands, cut_off, waiting, unwritten }
+        let (cut_off, waiting, unwritten, history) = Default::default();
+        Self { agent, name, commands, cut_off, waiting, unwritten, history }
     }
 
     pub async fn run(mut self) {
@@ -66,7 +69,7 @@ impl Session {
         self.agent.later(&self.name).into_iter().for_each(|command| self.take(command));
     }
 
-    fn take(&mut self, command: Command) {
+    pub fn take(&mut self, command: Command) {
         match command {
             Command::Input(input) => self.waiting.push_back(input),
             Command::Resume(turn) => self.cut_off.push_back(turn),
@@ -77,13 +80,15 @@ impl Session {
 
     async fn resume(&mut self, mut turn: Turn) {
         self.unwritten.clear();
+        self.history = None;
         // Written down as well: after the next crash the turn must be told as it went on.
-        let effects = self.happened(&mut turn, Event::Resumed, true).await;
+        let effects = self.claimed(&mut turn, Event::Resumed).await;
         self.turn(turn, effects).await;
     }
 
     async fn begin(&mut self, input: Input) {
         self.unwritten.clear();
+        self.history = None;
         let inner = self.agent.0.clone();
         let now = inner.ports.clock.now_ms();
         let day = 24 * 3600 * 1000;
@@ -98,8 +103,34 @@ impl Session {
             day_cost_usd_micros,
         };
         let mut turn = Turn::default();
-        let effects: Vec<Effect> = self.happened(&mut turn, event, false).await;
+        let effects = self.claimed(&mut turn, event).await;
         self.turn(turn, effects).await;
+    }
+
+    /// A turn that begins or goes on is written down before it does anything, however long that takes: one that
+    /// ends the program is counted, and one that nobody can write down spends nothing and moves nothing.
+    async fn claimed(&mut self, turn: &mut Turn, event: Event) -> Vec<Effect> {
+        let whose = match &event {
+            Event::Began { turn, input, language, .. } => {
+                Whose { turn: turn.clone(), inputs: vec![input.id], chinese: language == "zh" }
+            }
+            _ => Whose { turn: turn.id.clone(), inputs: turn.inputs.clone(), chinese: turn.chinese() },
+        };
+        let (log, session) = (self.agent.0.ports.turns.clone(), self.name.clone());
+        let value = serde_json::to_value(&event).unwrap_or_default();
+        // Going on is counted for good; a beginning that a power cut takes away is made again.
+        let sync = event == Event::Resumed;
+        let kept = self
+            .until_kept(&whose, || {
+                let (log, turn, session, value) = (log.clone(), whose.turn.clone(), session.clone(), value.clone());
+                async move { log.append(&turn, &session, value, sync).await }
+            })
+            .await;
+        if let Err(failure) = kept {
+            self.unwritten.push_back(value);
+            self.problem(turn, "store", None, not_written(whose.chinese, &failure));
+        }
+        turn.apply(event, self.agent.0.ports.clock.now_ms())
     }
 }
 

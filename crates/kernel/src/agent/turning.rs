@@ -11,15 +11,17 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::AgentEvent;
+use super::keeping::{Whose, not_written};
 use super::session::{Command, Session};
+use crate::context::message_tokens;
 use crate::message::Message;
 use crate::ports::{Answered, RecallQuery, place};
 use crate::turn::{Effect, Ended, Event, Patch, Turn};
 
 /// Limit: messages of a session that are looked at for one question.
 pub const HISTORY_MAX: usize = 200;
-/// Recalling may not keep a person waiting.
-const RECALL_MAX: Duration = Duration::from_millis(500);
+/// Recalling may not keep a person waiting: without an answer by then, a turn goes on without memory.
+pub const RECALL_MAX: Duration = Duration::from_millis(1500);
 const RECALLED_MAX: usize = 8;
 
 /// What came of waiting for something.
@@ -64,8 +66,11 @@ impl Session {
             _ => (turn.id.clone(), turn.session.clone()),
         };
         let recorded = self.recorded(&id, &session, &event, sync).await;
-        if let Err(failure) = recorded {
-            self.problem(turn, "store", None, format!("a step of this turn could not be written down: {failure}"));
+        // The first that finds no way to the disk tells of it for all that wait behind it.
+        if let Err(failure) = recorded
+            && self.unwritten.len() == 1
+        {
+            self.problem(turn, "store", None, not_written(turn.chinese(), &failure));
         }
         let now = self.agent.0.ports.clock.now_ms();
         turn.apply(event, now)
@@ -193,6 +198,8 @@ impl Session {
             self.problem(turn, "store", None, format!("the history of this conversation cannot be read: {failure}"));
             vec![]
         });
+        // Of a part of it nothing follows for the whole.
+        self.history = (!shorter).then(|| (messages.len(), messages.iter().map(message_tokens).sum()));
         messages.push(Message::User { content: turn.context.raw_message.clone() });
         let memory = match recall {
             Ok(Ok(recall)) => recall.facts.iter().map(remembered).collect(),
@@ -224,8 +231,20 @@ impl Session {
             reply: reply.clone(),
             at_ms,
         };
-        if let Err(failure) = ports.inbox.answer(answered.clone()).await {
-            self.problem(turn, "store", None, format!("the answer could not be kept and may come again: {failure}"));
+        let whose = Whose { turn: turn.id.clone(), inputs: turn.inputs.clone(), chinese: turn.chinese() };
+        let kept = self
+            .until_kept(&whose, || {
+                let (inbox, answered) = (ports.inbox.clone(), answered.clone());
+                async move { inbox.answer(answered).await }
+            })
+            .await;
+        if let Err(failure) = kept {
+            let message = if turn.chinese() {
+                format!("这个回答没能写到磁盘上，可能会再来一次：{failure}")
+            } else {
+                format!("the answer could not be kept and may come again: {failure}")
+            };
+            self.problem(turn, "store", None, message);
         }
         if !turn.context.no_memory {
             let role = if turn.named.is_empty() { "system" } else { "user" };
@@ -238,12 +257,12 @@ impl Session {
                     channel: place(&turn.principal.channel, &turn.principal.group_id),
                 };
                 if let Err(failure) = ports.text.append(event).await {
-                    self.problem(
-                        turn,
-                        "store",
-                        None,
-                        format!("the text of this conversation could not be kept: {failure}"),
-                    );
+                    let message = if turn.chinese() {
+                        format!("这段对话的文字没能写到磁盘上：{failure}")
+                    } else {
+                        format!("the text of this conversation could not be kept: {failure}")
+                    };
+                    self.problem(turn, "store", None, message);
                 }
             }
         }

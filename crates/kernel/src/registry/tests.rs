@@ -116,6 +116,17 @@ async fn a_name_is_given_once_and_is_free_when_its_owner_has_left() {
     assert_eq!(tools.owner("weather_query"), "other");
 }
 
+#[test]
+fn what_a_model_is_told_of_tools_is_made_once_and_again_when_they_change() {
+    let tools = tools_with(city(), echo());
+    let told = tools.defs();
+    assert!(Arc::ptr_eq(&told, &tools.defs()));
+    tools.register("other", ToolDef { name: "other".into(), ..ToolDef::default() }, echo()).unwrap();
+    assert_eq!(tools.defs().len(), told.len() + 1);
+    tools.remove("other");
+    assert_eq!(*tools.defs(), *told);
+}
+
 #[tokio::test]
 async fn a_long_result_is_cut_and_can_be_read_to_its_end() {
     let long: String = "门神 guards. ".repeat(5_000);

@@ -61,8 +61,42 @@ impl Turn {
         }
     }
 
+    /// What may have happened already is not done again by a model that has not looked.
+    pub(super) fn look_first(&mut self) {
+        let error = if self.chinese() {
+            "不知道上一次同样的操作是否已经执行：先读取当前状态，再决定是否重做"
+        } else {
+            "nobody knows whether the same call happened before: read the state first, then decide"
+        };
+        let unsure = |call: &ToolCall| {
+            self.unsure.iter().any(|(name, arguments)| *name == call.name && *arguments == call.arguments)
+        };
+        for batched in self.batch.iter_mut().filter(|batched| unsure(&batched.call)) {
+            let outcome =
+                json!({ "isError": true, "code": "look_first", "outcome": "nothing_changed", "error": error });
+            batched.finish(false, outcome);
+        }
+    }
+
+    /// Of which calls nobody knows what they did, after this batch.
+    fn note_unsure(&mut self) {
+        let reads = |batched: &Batched| self.read_only.contains(&batched.call.name);
+        let seen = |batched: &Batched| reads(batched) && batched.result.as_ref().is_some_and(|result| result.success);
+        if self.batch.iter().any(seen) {
+            self.unsure.clear();
+        }
+        // What was read beside it may have been read before it.
+        let unknown = |batched: &&Batched| {
+            let outcome = batched.result.as_ref().and_then(|result| result.result.get("outcome"));
+            !reads(batched) && outcome.and_then(Value::as_str) == Some("outcome_unknown")
+        };
+        let new = self.batch.iter().filter(unknown).map(|batched| &batched.call);
+        self.unsure.extend(new.map(|call| (call.name.clone(), call.arguments.clone())));
+    }
+
     /// Results as messages, in the order of the calls.
     pub(super) fn close_batch(&mut self) {
+        self.note_unsure();
         for batched in std::mem::take(&mut self.batch) {
             let Some(result) = batched.result else { continue };
             self.note_done(&batched.call, &result);

@@ -13,7 +13,7 @@ use crate::receipts::mended;
 
 /// How often an answer that was cut off is asked for again.
 const CUT_MAX: u32 = 2;
-/// Limit: how often a turn is gone on with at the same step after the program ended there; then it is given up.
+/// Limit: how often the program may end at the same step of a turn; then the turn is given up.
 pub const RESUMED_MAX: u32 = 3;
 
 impl Turn {
@@ -64,7 +64,7 @@ impl Turn {
             (Event::Interrupted { input }, step) => self.interrupted(input, step),
             (Event::Stopped, step) if !ending(step) => self.finish(Ended::Stopped),
             (Event::OutOfTime, step) if !ending(step) => self.finish(Ended::OutOfTime),
-            (Event::Resumed, step) if self.resumed > RESUMED_MAX => self.give_up(step),
+            (Event::Resumed, step) if self.resumed >= RESUMED_MAX => self.give_up(step),
             (Event::Resumed, _) => self.resume(),
             (Event::Delivered, Step::Delivering) => self.enter(Step::AfterOutput),
             _ => vec![],
@@ -256,6 +256,7 @@ impl Turn {
         }
         self.spent.rounds += 1;
         self.batch = calls.into_iter().map(Batched::new).collect();
+        self.look_first();
         if let Some(ended) = self.spent.over(&self.limits, now_ms) {
             return self.finish(ended);
         }

@@ -26,6 +26,8 @@ use crate::lines::{From, LINE_BYTES_MAX, bounded};
 const LIST_MAX: Duration = Duration::from_secs(15);
 /// A list has no more pages than this.
 const PAGES_MAX: usize = 20;
+/// What a tool says of itself is shown to a person up to here.
+const SAID_CHARS_MAX: usize = 4_000;
 /// Announcements of a new list are taken together for so long.
 const RELIST_PAUSE: Duration = Duration::from_millis(500);
 const RETRY_FIRST: Duration = Duration::from_secs(1);
@@ -40,6 +42,7 @@ pub(super) struct Listed {
     pub(super) description: String,
     pub(super) parameters: serde_json::Value,
     pub(super) digest: String,
+    pub(super) said: String,
     pub(super) left_out: Option<String>,
 }
 
@@ -292,6 +295,7 @@ fn listed(tool: &Tool, name: String, shared: &Shared) -> Listed {
         description: naming::description(&shared.server.name, words),
         parameters: parameters.unwrap_or_default(),
         digest: digest(tool),
+        said: clean(&serde_json::to_string(tool).unwrap_or_default(), SAID_CHARS_MAX),
         left_out,
     }
 }

@@ -438,7 +438,7 @@ async fn a_tool_that_says_something_else_of_itself_than_when_it_was_allowed_asks
         }
         let failure = call(&foreign, "notes_echo", json!({})).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Forbidden);
-        assert!(failure.message.contains("menshen tools accept notes echo"), "{}", failure.message);
+        assert!(failure.message.contains("menshen tools list"), "{}", failure.message);
     }
     // As it was before, it runs again.
     *server.tools.lock().unwrap() = json!([tool("echo", "Echoes")]);

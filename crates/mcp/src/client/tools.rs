@@ -24,7 +24,7 @@ pub(super) fn offered(shared: &Arc<Shared>) -> Vec<(ToolDef, ToolHandler)> {
 }
 
 fn class(shared: &Shared, server: &str, listed: &Listed) -> Class {
-    (shared.classes)(&Asked { server, tool: &listed.foreign, digest: &listed.digest })
+    (shared.classes)(&Asked { server, tool: &listed.foreign, digest: &listed.digest, said: &listed.said })
 }
 
 fn definition(listed: &Listed) -> ToolDef {
@@ -106,10 +106,10 @@ fn may_run(shared: &Shared, foreign: &str, arguments: &Map<String, Value>, scope
         Class::Changed => {
             return forbidden(
                 format!(
-                    "the tool {tool} of the server {server} is described otherwise than when it was allowed, so it was not run: a person looks at it and says `menshen tools accept {server} {tool}`"
+                    "the tool {tool} of the server {server} is described otherwise than when it was allowed, so it was not run: a person looks at it with `menshen tools list`, which says how to allow it again"
                 ),
                 format!(
-                    "服务器 {server} 的工具 {tool} 的说明与当初允许时不同，所以没有执行：请查看后运行 `menshen tools accept {server} {tool}`"
+                    "服务器 {server} 的工具 {tool} 的说明与当初允许时不同，所以没有执行：请用 `menshen tools list` 查看，那里也写着怎样重新允许"
                 ),
             );
         }

@@ -1,11 +1,13 @@
 //! What the agent knows before anybody speaks: AGENTS.md, an index of the house, its state. Start at
 //! [`HouseSurroundings`]. Invariant: nothing here waits for the house; what is not known is not told.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-use decide::gate::Language;
+use decide::gate::{Language, Policy};
+use decide::house::{Area, Floor, House};
 use kernel::ports::Surroundings;
 use mcp::Desk;
 use mcp::tools::overview::overview;
@@ -23,16 +25,51 @@ struct Read {
     text: Arc<str>,
 }
 
+/// The index of the house, and of which house it is: what it is made of does not change with each state.
+struct Indexed {
+    index: Weak<decide::house::Index>,
+    areas: Weak<BTreeMap<Arc<str>, Area>>,
+    floors: Weak<BTreeMap<Arc<str>, Floor>>,
+    policy: Weak<Policy>,
+    text: String,
+}
+
+impl Indexed {
+    fn of(house: &House, policy: &Arc<Policy>, text: String) -> Self {
+        Self {
+            index: Arc::downgrade(&house.index),
+            areas: Arc::downgrade(&house.areas),
+            floors: Arc::downgrade(&house.floors),
+            policy: Arc::downgrade(policy),
+            text,
+        }
+    }
+
+    fn is_of(&self, house: &House, policy: &Arc<Policy>) -> bool {
+        same(&self.index, &house.index)
+            && same(&self.areas, &house.areas)
+            && same(&self.floors, &house.floors)
+            && same(&self.policy, policy)
+    }
+}
+
+/// A weak one keeps the place taken, so that nothing else can come to lie there.
+fn same<T>(one: &Weak<T>, other: &Arc<T>) -> bool {
+    std::ptr::eq(one.as_ptr(), Arc::as_ptr(other))
+}
+
 pub struct HouseSurroundings {
     desk: Desk,
     persona: PathBuf,
     read: Mutex<Read>,
+    /// By language.
+    indexed: Mutex<BTreeMap<bool, Indexed>>,
 }
 
 impl HouseSurroundings {
     /// `persona`: the household's AGENTS.md, which need not be there.
     pub fn new(desk: Desk, persona: &Path) -> Self {
-        Self { desk, persona: persona.to_owned(), read: Mutex::default() }
+        Self { desk, persona: persona.to_owned(), read: Mutex::default(), indexed: Mutex::default() }
     }
 }
 
@@ -54,20 +91,16 @@ impl Surroundings for HouseSurroundings {
         if !house.readiness.states {
             return String::new();
         }
-        let mut desk = self.desk.settled();
-        desk.language = if language == "zh" { Language::Chinese } else { Language::English };
-        let overview = overview(&desk.view(&house));
-        let mut lines = Vec::new();
-        for room in overview["rooms"].as_array().into_iter().flatten() {
-            lines.push(room_line(room));
+        let (policy, chinese) = (self.desk.policy_now(), language == "zh");
+        let mut indexed = self.indexed.lock().unwrap_or_else(PoisonError::into_inner);
+        match indexed.get(&chinese) {
+            Some(kept) if kept.is_of(&house, &policy) => kept.text.clone(),
+            _ => {
+                let text = self.index(&house, chinese);
+                indexed.insert(chinese, Indexed::of(&house, &policy, text.clone()));
+                text
+            }
         }
-        let text = lines.join("\n");
-        if text.chars().count() <= INDEX_CHARS_MAX {
-            return text;
-        }
-        let names = overview["rooms"].as_array().into_iter().flatten().map(|room| room["name"].to_string());
-        let names: Vec<String> = names.collect();
-        names.join(", ").chars().take(INDEX_CHARS_MAX).collect()
     }
 
     fn state(&self, language: &str) -> String {
@@ -83,6 +116,25 @@ impl Surroundings for HouseSurroundings {
     }
 }
 
+impl HouseSurroundings {
+    fn index(&self, house: &House, chinese: bool) -> String {
+        let mut desk = self.desk.settled();
+        desk.language = if chinese { Language::Chinese } else { Language::English };
+        let overview = overview(&desk.view(house));
+        let mut lines = Vec::new();
+        for room in overview["rooms"].as_array().into_iter().flatten() {
+            lines.push(room_line(room));
+        }
+        let text = lines.join("\n");
+        if text.chars().count() <= INDEX_CHARS_MAX {
+            return text;
+        }
+        let names = overview["rooms"].as_array().into_iter().flatten().map(|room| room["name"].to_string());
+        let names: Vec<String> = names.collect();
+        names.join(", ").chars().take(INDEX_CHARS_MAX).collect()
+    }
+}
+
 /// A room with the number of its things: their names come by list_entities. What the house calls it is
 /// quoted, so that no name ends the line or looks like a rule.
 fn room_line(room: &Value) -> String {
@@ -94,6 +146,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn an_index_is_kept_until_what_it_is_made_of_changes() {
+        let (house, policy) = (House::default(), Arc::new(Policy::default()));
+        let kept = Indexed::of(&house, &policy, "rooms".to_owned());
+        let moved = House { version: "2".into(), entities: Default::default(), ..house.clone() };
+        assert!(kept.is_of(&moved, &policy), "a state changed");
+        assert!(!kept.is_of(&house, &Arc::new(Policy::default())));
+        assert!(!kept.is_of(&House { areas: Arc::default(), ..house.clone() }, &policy));
+        assert!(!kept.is_of(&House { index: Arc::default(), ..house.clone() }, &policy));
+        assert!(!kept.is_of(&House { floors: Arc::default(), ..house }, &policy));
+    }
 
     #[test]
     fn a_room_is_one_line_and_its_name_a_quotation() {

@@ -94,7 +94,7 @@ impl ApprovalsCommand {
             What::Secret => chosen(language, &folder)?,
         };
         let setting = self.what == What::Secret;
-        let rows = Joined::approvals(&socket, ask).await?;
+        let rows = Joined::approvals(&socket, ask, language).await?;
         if setting {
             println!("{}", say(language, "The secret is set.", "口令已设置。"));
         } else if self.json {

@@ -116,6 +116,11 @@ impl ChatCommand {
                     talk.seen(turn).await;
                     continue;
                 }
+                // The answer comes by itself some time, at the prompt or when somebody talks here again.
+                AgentEvent::Postponed { inputs, .. } if inputs.contains(&id) => {
+                    screen.show(&event)?;
+                    return Ok(Came::NotDone);
+                }
                 _ => {}
             }
             if mine.as_deref() == Some(event.turn()) {

@@ -148,7 +148,7 @@ async fn carried_out(config: &Config, place: &Place, ask: Ask) -> Result<Vec<Val
             if !serving::in_use(&error) {
                 return Err(error);
             }
-            return Joined::settings(&socket::path_in(&folder), ask).await;
+            return Joined::settings(&socket::path_in(&folder), ask, config.language).await;
         }
     };
     let settings = menshen::agent::settings(&store, serving::layers(config)).await?;

@@ -8,17 +8,34 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use decide::gate::Language;
 use mcp::client::{Asked, Class};
 use serde::{Deserialize, Serialize};
 
 /// Of one tool, digests of what it says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Said {
     pub allowed: String,
     /// What it said last.
     pub now: String,
+    /// The same in its own words.
+    pub words: String,
 }
+
+impl Said {
+    pub fn changed(&self) -> bool {
+        self.allowed != self.now
+    }
+
+    /// Names what it says now, so that a person accepts what they read and nothing newer.
+    pub fn code(&self) -> &str {
+        self.now.get(..CODE_LETTERS).unwrap_or_default()
+    }
+}
+
+const CODE_LETTERS: usize = 12;
 
 type Tools = BTreeMap<String, BTreeMap<String, Said>>;
 
@@ -49,7 +66,8 @@ impl Seen {
             asked.digest.clone_into(&mut said.allowed);
         }
         asked.digest.clone_into(&mut said.now);
-        let (class, new) = (if said.allowed == said.now { Class::Allow } else { Class::Changed }, *said != before);
+        asked.said.clone_into(&mut said.words);
+        let (class, new) = (if said.changed() { Class::Changed } else { Class::Allow }, *said != before);
         if new && let Err(error) = write(&self.path, &tools) {
             tracing::error!("{error:#}: no foreign tool is allowed");
             return Class::Changed;
@@ -58,22 +76,39 @@ impl Seen {
     }
 }
 
-/// A person looked at what this tool says now, and allows it; false where it was never seen as allowed.
-pub fn accept(folder: &Path, server: &str, tool: &str) -> Result<bool> {
+/// A person looked at what this tool says now, which has this code, and allows it.
+pub fn accept(folder: &Path, server: &str, tool: &str, code: &str, language: Language) -> Result<()> {
     let path = folder.join("tools.json");
     let mut tools = read(&path)?;
-    let Some(said) = tools.get_mut(server).and_then(|tools| tools.get_mut(tool)) else { return Ok(false) };
+    let Some(said) = tools.get_mut(server).and_then(|tools| tools.get_mut(tool)) else {
+        bail!(match language {
+            Language::English => format!(
+                "no tool `{tool}` of a server `{server}` was allowed and seen yet: `menshen tools list` shows those that were"
+            ),
+            Language::Chinese =>
+                format!("还没有见过服务器 `{server}` 的已允许的工具 `{tool}`：`menshen tools list` 列出见过的"),
+        });
+    };
+    if said.code().is_empty() || code != said.code() {
+        bail!(match language {
+            Language::English => format!(
+                "`{tool}` of `{server}` says something else than what has the code {code}: look again with `menshen tools list`"
+            ),
+            Language::Chinese => {
+                format!("`{server}` 的 `{tool}` 现在的说明与代码 {code} 不符：请用 `menshen tools list` 再看一次")
+            }
+        });
+    }
     said.allowed.clone_from(&said.now);
-    write(&path, &tools)?;
-    Ok(true)
+    write(&path, &tools)
 }
 
-/// All that was seen, in order: server, tool, and whether it is another than was allowed.
-pub fn list(folder: &Path) -> Result<Vec<(String, String, bool)>> {
+/// All that was seen, in order: server, tool, and what it says.
+pub fn list(folder: &Path) -> Result<Vec<(String, String, Said)>> {
     let tools = read(&folder.join("tools.json"))?;
-    let rows = tools.into_iter().flat_map(|(server, tools)| {
-        tools.into_iter().map(move |(tool, said)| (server.clone(), tool, said.allowed != said.now))
-    });
+    let rows = tools
+        .into_iter()
+        .flat_map(|(server, tools)| tools.into_iter().map(move |(tool, said)| (server.clone(), tool, said)));
     Ok(rows.collect())
 }
 
@@ -94,22 +129,32 @@ mod tests {
     use super::*;
 
     fn asked<'a>(tool: &'a str, digest: &'a str) -> Asked<'a> {
-        Asked { server: "notes", tool, digest }
+        Asked { server: "notes", tool, digest, said: digest }
     }
 
     #[test]
     fn a_tool_is_held_to_what_it_said_when_it_was_allowed_over_a_restart_too() {
         let folder = tempfile::tempdir().unwrap();
-        let seen = Seen::new(folder.path());
-        assert_eq!(seen.class(&asked("echo", "a")), Class::Allow);
-        assert_eq!(seen.class(&asked("echo", "b")), Class::Changed);
-        assert_eq!(seen.class(&asked("echo", "a")), Class::Allow);
-        assert_eq!(Seen::new(folder.path()).class(&asked("echo", "c")), Class::Changed);
-        assert_eq!(list(folder.path()).unwrap(), [("notes".to_owned(), "echo".to_owned(), true)]);
-        assert!(accept(folder.path(), "notes", "echo").unwrap());
-        assert_eq!(seen.class(&asked("echo", "c")), Class::Allow);
-        assert_eq!(seen.class(&asked("echo", "a")), Class::Changed);
-        assert!(!accept(folder.path(), "notes", "other").unwrap());
+        let (seen, first, other) = (Seen::new(folder.path()), "aaaaaaaaaaaaaa", "cccccccccccccc");
+        assert_eq!(seen.class(&asked("echo", first)), Class::Allow);
+        assert_eq!(seen.class(&asked("echo", "bbbbbbbbbbbbbb")), Class::Changed);
+        assert_eq!(seen.class(&asked("echo", first)), Class::Allow);
+        assert_eq!(Seen::new(folder.path()).class(&asked("echo", other)), Class::Changed);
+        let rows = list(folder.path()).unwrap();
+        assert_eq!(rows.len(), 1);
+        let (server, tool, said) = &rows[0];
+        assert_eq!((server.as_str(), tool.as_str(), said.words.as_str()), ("notes", "echo", other));
+        assert!(said.changed());
+        // It became another one once more, while the person read.
+        assert_eq!(seen.class(&asked("echo", "eeeeeeeeeeeeee")), Class::Changed);
+        let english = Language::English;
+        assert!(accept(folder.path(), "notes", "echo", said.code(), english).is_err());
+        assert!(accept(folder.path(), "notes", "echo", "", english).is_err());
+        assert_eq!(seen.class(&asked("echo", other)), Class::Changed);
+        accept(folder.path(), "notes", "echo", said.code(), english).unwrap();
+        assert_eq!(seen.class(&asked("echo", other)), Class::Allow);
+        assert_eq!(seen.class(&asked("echo", first)), Class::Changed);
+        assert!(accept(folder.path(), "notes", "other", said.code(), english).is_err());
     }
 
     #[test]

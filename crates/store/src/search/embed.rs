@@ -92,13 +92,7 @@ impl Corpus {
         model: &str,
         most: usize,
     ) -> Result<Vec<(i64, String)>, StoreError> {
-        let (table, text) = match self {
-            Self::Facts => ("memory_facts", "text"),
-            Self::DocumentParts => ("memory_document_parts", "content"),
-            Self::KnowledgeParts => ("knowledge_parts", "content"),
-            // Their text is in no table; they are found by words alone.
-            Self::TextLines => return Ok(Vec::new()),
-        };
+        let Some((table, text)) = self.embedded_column() else { return Ok(Vec::new()) };
         let alive = if self == Self::Facts { "AND owner.forgotten IS NULL" } else { "" };
         let sql = format!(
             "SELECT owner.id, owner.{text} FROM {table} AS owner
@@ -109,5 +103,22 @@ impl Corpus {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let rows = select.query_map(params![self.number(), model, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Table and column of its texts. What was said stands in no table and is found by words alone.
+    fn embedded_column(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Facts => Some(("memory_facts", "text")),
+            Self::DocumentParts => Some(("memory_document_parts", "content")),
+            Self::KnowledgeParts => Some(("knowledge_parts", "content")),
+            Self::TextLines => None,
+        }
+    }
+
+    /// Whether this is (still) the text of this id.
+    pub(super) fn has(self, connection: &Connection, id: i64, text: &str) -> Result<bool, StoreError> {
+        let Some((table, column)) = self.embedded_column() else { return Ok(false) };
+        let sql = format!("SELECT 1 FROM {table} WHERE id = ?1 AND {column} = ?2");
+        Ok(connection.prepare_cached(&sql)?.exists(params![id, text])?)
     }
 }

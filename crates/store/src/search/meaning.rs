@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::agent::RECALL_MAX;
 use rusqlite::Connection;
 use tokio::time::timeout;
 
@@ -14,7 +15,9 @@ use super::{Corpus, Embedder, Embedding};
 use crate::{Database, StoreError};
 
 /// Limit: a question is searched by words alone where it is not embedded by then.
-pub const MEANING_WAIT: Duration = Duration::from_secs(3);
+pub const MEANING_WAIT: Duration = Duration::from_millis(800);
+// Later, and what the words find would come too late as well.
+const _: () = assert!(MEANING_WAIT.as_millis() < RECALL_MAX.as_millis());
 /// Texts embedded in one request, and their length in characters.
 const TOGETHER: usize = 32;
 const TEXT_CHARS_MAX: usize = 2_000;
@@ -61,7 +64,7 @@ impl Meaning {
                 return None;
             }
             Err(_) => {
-                tracing::warn!("searched by words alone: no embedding within {} s", MEANING_WAIT.as_secs());
+                tracing::warn!("searched by words alone: no embedding within {} ms", MEANING_WAIT.as_millis());
                 return None;
             }
         };
@@ -98,34 +101,75 @@ impl Meaning {
     }
 }
 
-/// One batch of each corpus.
+/// One batch of each corpus. A corpus that fails keeps none of the others from its turn.
 async fn step(source: &Source, database: &Database) -> Result<usize, String> {
     let model = source.embedder.model();
-    let mut done = 0;
+    let (mut done, mut failed) = (0, None);
     for corpus in EMBEDDED {
         let wanted = model.clone();
         let look = move |connection: &Connection| corpus.without_embedding(connection, &wanted, TOGETHER);
         let texts = database.read(look).await.map_err(|error: StoreError| error.to_string())?;
-        if texts.is_empty() {
-            continue;
-        }
-        let short: Vec<String> = texts.iter().map(|(_, text)| text.chars().take(TEXT_CHARS_MAX).collect()).collect();
-        let vectors = source.embedder.embed(&short).await.map_err(|failure| failure.to_string())?;
-        if vectors.len() != texts.len() {
-            return Err("the source gave another number of embeddings than texts".into());
-        }
-        done += texts.len();
-        let (made, model) = (texts.into_iter().map(|(id, _)| id).zip(vectors).collect::<Vec<_>>(), model.clone());
+        let (made, why) = embedded(source, texts).await;
+        failed = failed.or(why);
+        done += made.len();
+        let model = model.clone();
         let keep = move |connection: &Connection| {
-            made.into_iter().try_for_each(|(id, vector)| {
+            made.into_iter().try_for_each(|(id, text, vector)| {
                 // What has no direction is kept as such, or it would be asked for without end.
                 let embedding = Embedding::new(vector).unwrap_or_default();
-                corpus.put_embedding(connection, id, &model, &embedding)
+                // It may have gone meanwhile, and another text may have come under its id.
+                if corpus.has(connection, id, &text)? {
+                    corpus.put_embedding(connection, id, &model, &embedding)?;
+                }
+                Ok(())
             })
         };
         database.write_relaxed(keep).await.map_err(|error: StoreError| error.to_string())?;
     }
-    Ok(done)
+    failed.filter(|_| done == 0).map_or(Ok(done), Err)
+}
+
+type Made = (i64, String, Vec<f32>);
+
+/// As many of these as can be, and why not the others. One text that the source does not take keeps no other one
+/// from being found; two in a row say that the source is away.
+async fn embedded(source: &Source, texts: Vec<(i64, String)>) -> (Vec<Made>, Option<String>) {
+    let short = |text: &String| text.chars().take(TEXT_CHARS_MAX).collect::<String>();
+    if texts.is_empty() {
+        return (vec![], None);
+    }
+    let all: Vec<String> = texts.iter().map(|(_, text)| short(text)).collect();
+    let mut why = match asked(source, &all).await {
+        Ok(vectors) => {
+            return (texts.into_iter().zip(vectors).map(|((id, text), vector)| (id, text, vector)).collect(), None);
+        }
+        Err(why) => why,
+    };
+    let (mut made, mut in_a_row) = (vec![], 0);
+    for (id, text) in texts {
+        match asked(source, &[short(&text)]).await {
+            Ok(vectors) => {
+                in_a_row = 0;
+                made.extend(vectors.into_iter().map(|vector| (id, text.clone(), vector)));
+            }
+            Err(error) => {
+                (why, in_a_row) = (error, in_a_row + 1);
+                if in_a_row == 2 {
+                    break;
+                }
+            }
+        }
+    }
+    (made, Some(why))
+}
+
+/// One vector a text.
+async fn asked(source: &Source, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
+    let vectors = source.embedder.embed(texts).await.map_err(|failure| failure.to_string())?;
+    if vectors.len() != texts.len() {
+        return Err("the source gave another number of embeddings than texts".into());
+    }
+    Ok(vectors)
 }
 
 impl Corpus {

@@ -126,6 +126,10 @@ pub struct Kept {
     pub undone: Vec<String>,
     /// Writing steps down fails.
     pub broken: bool,
+    /// Nothing can be written down.
+    pub full: bool,
+    /// How often a history was read.
+    pub histories: usize,
 }
 
 #[derive(Clone, Default)]
@@ -133,6 +137,10 @@ pub struct Memory(pub Arc<Mutex<Kept>>);
 
 fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, Failure>> {
     Box::pin(std::future::ready(Ok(value)))
+}
+
+fn full() -> Failure {
+    Failure::new(sdk::FailureKind::Full, "the disk with the store is full")
 }
 
 impl Inbox for Memory {
@@ -156,6 +164,9 @@ impl Inbox for Memory {
 
     fn answer(&self, answered: Answered) -> BoxFuture<'_, Result<(), Failure>> {
         let mut kept = self.0.lock().unwrap();
+        if kept.full {
+            return Box::pin(std::future::ready(Err(full())));
+        }
         kept.logs.remove(&answered.turn);
         kept.history.entry(answered.session.clone()).or_default().extend(answered.messages.clone());
         kept.answers.push(answered);
@@ -177,6 +188,9 @@ impl TurnLog for Memory {
         _sync: bool,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         let mut kept = self.0.lock().unwrap();
+        if kept.full {
+            return Box::pin(std::future::ready(Err(full())));
+        }
         if kept.broken {
             return Box::pin(std::future::ready(Err(Failure::failed("disk full"))));
         }
@@ -194,7 +208,9 @@ impl TurnLog for Memory {
     }
 
     fn history<'a>(&'a self, session: &'a str, _count: usize) -> BoxFuture<'a, Result<Vec<Message>, Failure>> {
-        ready(self.0.lock().unwrap().history.get(session).cloned().unwrap_or_default())
+        let mut kept = self.0.lock().unwrap();
+        kept.histories += 1;
+        ready(kept.history.get(session).cloned().unwrap_or_default())
     }
 
     fn compact<'a>(&'a self, session: &'a str, keep: usize, summary: Message) -> BoxFuture<'a, Result<(), Failure>> {

@@ -60,6 +60,10 @@ impl Screen {
             AgentEvent::Problem { owner, message, .. } => {
                 self.aside(&format!("! {}: {}", clean(owner, NAME_CHARS_MAX), clean(message, 400)))
             }
+            AgentEvent::Postponed { message, .. } => {
+                self.end_of_line()?;
+                self.aside(&format!("! {message}"))
+            }
             AgentEvent::TurnEnded { answered, .. } => self.ended(&answered.reply),
             _ => Ok(()),
         }

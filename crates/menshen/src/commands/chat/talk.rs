@@ -7,7 +7,7 @@ use kernel::ports::{NewInput, Outgoing};
 
 use super::super::listening::Listener;
 use super::super::serving::{self, Place, Serving};
-use super::super::socket::{self, Joined};
+use super::super::socket::{self, Joined, Word};
 use crate::config::Options;
 
 pub enum Talk {
@@ -21,8 +21,8 @@ impl Talk {
         let serving = match Serving::start(options, place, false).await {
             Ok(serving) => Box::new(serving),
             Err(error) if serving::in_use(&error) => {
-                let (_, data) = serving::language_and_folder(options, place)?;
-                let (joined, unseen) = Joined::connect(&socket::path_in(&data), session).await?;
+                let (language, data) = serving::language_and_folder(options, place)?;
+                let (joined, unseen) = Joined::connect(&socket::path_in(&data), session, language).await?;
                 return Ok((Self::Joined(Box::new(joined)), unseen));
             }
             Err(error) => return Err(error),
@@ -35,7 +35,9 @@ impl Talk {
 
     pub async fn put(&mut self, input: NewInput) -> Result<i64> {
         match self {
-            Self::Own { listener, .. } => Ok(listener.put(input).await?),
+            Self::Own { serving, listener } => {
+                listener.put(input).await.map_err(|failure| anyhow!("{}", socket::refused(serving.language, &failure)))
+            }
             Self::Joined(joined) => joined.put(input).await,
         }
     }
@@ -43,7 +45,9 @@ impl Talk {
     /// The next event of the conversation. May be dropped: nothing is lost.
     pub async fn next(&mut self) -> Result<AgentEvent> {
         match self {
-            Self::Own { listener, .. } => listener.next().await.ok_or_else(|| anyhow!("the agent has ended")),
+            Self::Own { serving, listener } => {
+                listener.next().await.ok_or_else(|| anyhow!("{}", Word::AgentEnded.to(serving.language)))
+            }
             Self::Joined(joined) => joined.next().await,
         }
     }

@@ -9,11 +9,18 @@ use super::*;
 use crate::search::test_dictionary;
 use crate::{Access, DocumentMemory, Graph};
 
+type Meanwhile = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
+
 /// Counts words of sleep and of food.
 #[derive(Default)]
 struct Toy {
     away: AtomicBool,
     asked: AtomicUsize,
+    /// Texts with this in them are refused.
+    refused: std::sync::Mutex<Option<&'static str>>,
+    /// Done before an answer is given.
+    meanwhile: std::sync::Mutex<Option<Meanwhile>>,
+    slow: AtomicBool,
 }
 
 const SLEEP: [&str; 5] = ["bedtime", "sleep", "slumber", "就寝", "睡"];
@@ -28,6 +35,17 @@ impl Embedder for Toy {
         Box::pin(async move {
             if self.away.load(Ordering::SeqCst) {
                 return Err(Failure::new(FailureKind::Unavailable, "it is away"));
+            }
+            let refused = *self.refused.lock().unwrap();
+            if texts.iter().any(|text| refused.is_some_and(|refused| text.contains(refused))) {
+                return Err(Failure::new(FailureKind::Invalid, "not this text"));
+            }
+            if self.slow.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            let meanwhile = self.meanwhile.lock().unwrap().take();
+            if let Some(meanwhile) = meanwhile {
+                meanwhile().await;
             }
             self.asked.fetch_add(texts.len(), Ordering::SeqCst);
             let count = |text: &str, words: &[&str]| words.iter().filter(|word| text.contains(**word)).count() as f32;
@@ -141,4 +159,46 @@ async fn documents_are_found_by_their_meaning() {
     world.meaning.catch_up(&world.database).await.unwrap();
     let hits = documents.query("when do we eat", 5, false).await.unwrap();
     assert_eq!(hits.len(), 1);
+}
+
+#[tokio::test]
+async fn a_text_that_the_source_does_not_take_keeps_no_other_from_being_found() {
+    let world = world();
+    let facts =
+        [fact("kids", "bedtime", "half past eight"), fact("poison", "is", "here"), fact("family", "dinner", "at six")];
+    world.graph.commit(&facts).await.unwrap();
+    *world.toy.refused.lock().unwrap() = Some("poison");
+    assert!(world.meaning.catch_up(&world.database).await.is_err(), "one is left");
+    assert_eq!(world.recall("slumber begins").await.len(), 1);
+    assert_eq!(world.recall("when we eat").await.len(), 1);
+    *world.toy.refused.lock().unwrap() = None;
+    assert_eq!(world.meaning.catch_up(&world.database).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_question_that_is_not_embedded_in_time_is_searched_by_words() {
+    let world = world();
+    world.graph.commit(&[fact("kids", "bedtime", "half past eight")]).await.unwrap();
+    world.toy.slow.store(true, Ordering::SeqCst);
+    let recall = tokio::time::timeout(RECALL_MAX, world.recall("kids bedtime")).await;
+    assert_eq!(recall.expect("before a turn goes on without memory").len(), 1);
+}
+
+#[tokio::test]
+async fn a_text_that_was_replaced_while_it_was_embedded_does_not_give_its_meaning_to_the_next() {
+    let world = world();
+    world.graph.commit(&[fact("kids", "bedtime", "half past eight")]).await.unwrap();
+    let database = world.database.clone();
+    let replace = move || -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let text = "kids like red mats";
+            let other = move |connection: &Connection| {
+                Ok(connection.execute("UPDATE memory_facts SET text = ?1", [text]).map(drop)?)
+            };
+            database.write(other).await.unwrap();
+        })
+    };
+    *world.toy.meanwhile.lock().unwrap() = Some(Box::new(replace));
+    world.meaning.catch_up(&world.database).await.unwrap();
+    assert!(world.recall("slumber begins").await.is_empty());
 }
