@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sdk::InjectionKind;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{Agent, IDLE};
 use crate::ports::Input;
@@ -16,6 +16,8 @@ pub(super) enum Command {
     /// A turn that a crash cut off.
     Resume(Box<Turn>),
     Stop,
+    /// This input is taken back, if it waits; the answer says whether it did.
+    Withdraw(i64, oneshot::Sender<Option<Box<Input>>>),
 }
 
 pub(super) struct Session {
@@ -66,8 +68,16 @@ impl Session {
         self.agent.later(&self.name).into_iter().for_each(|command| self.take(command));
     }
 
-    fn take(&mut self, command: Command) {
+    pub(super) fn take(&mut self, command: Command) {
         match command {
+            Command::Withdraw(id, told) => {
+                let at = self.waiting.iter().position(|input| input.id == id);
+                let input = at.and_then(|at| self.waiting.remove(at));
+                // Nobody waits for the answer any more: it is not taken back.
+                if let Err(Some(input)) = told.send(input) {
+                    self.waiting.push_front(input);
+                }
+            }
             Command::Input(input) => self.waiting.push_back(input),
             Command::Resume(turn) => self.cut_off.push_back(turn),
             // Nothing runs that could be stopped.
