@@ -5,7 +5,9 @@
 //! a prompt that was accepted ends with one outcome of its own; nothing here knows HTTP or the store.
 
 mod kernel_brain;
+mod lines;
 mod records;
+pub mod rpc;
 
 pub use kernel_brain::KernelBrain;
 pub use records::NOT_SUPPORTED;

@@ -74,7 +74,7 @@ impl Told {
     }
 
     /// All records up to `agent_settled`.
-    async fn to_settled(&mut self) -> Vec<Arc<Value>> {
+    async fn until_settled(&mut self) -> Vec<Arc<Value>> {
         let mut records = vec![];
         loop {
             let event = tokio::time::timeout(Duration::from_secs(60), self.events.recv()).await;
@@ -114,7 +114,7 @@ async fn a_plain_answer_is_told_in_the_order_and_with_the_fields_of_pi() {
     let outcome = told.say("j1", "hello pi").await;
     assert_eq!((outcome.ended, outcome.answer.as_deref()), (Ended::Done, Some("Mock reply to: hello pi")));
     assert_eq!(outcome.usage["totalTokens"], 110);
-    let records = told.to_settled().await;
+    let records = told.until_settled().await;
     captures::same_shape(&records, "v1.6.0-01-prompt-text", &[]);
 }
 
@@ -123,7 +123,7 @@ async fn a_tool_is_told_in_the_order_and_with_the_fields_of_pi() {
     let mut told = Told::saying(&[Say::Calls(vec![("lock", json!({"id": "front"}))]), Say::Text("locked")]).await;
     lock_tool(&told.world);
     assert_eq!(told.say("j1", "lock").await.answer.as_deref(), Some("locked"));
-    let records = told.to_settled().await;
+    let records = told.until_settled().await;
     // Its model says a word before the call, ours does not.
     captures::same_shape(&records, "v1.6.0-02-prompt-tool-text", &["text_"]);
     let call = records.iter().find(|record| record["type"] == "tool_execution_start").unwrap();
@@ -144,7 +144,7 @@ async fn what_waits_is_answered_in_order_in_one_run_and_each_prompt_gets_its_own
     let answers = [ended(first).await, ended(steer).await, ended(second).await, ended(third).await];
     let answers: Vec<_> = answers.into_iter().map(|outcome| outcome.answer.unwrap()).collect();
     assert_eq!(answers, ["steered", "steered", "two", "three"], "who joined a turn is answered with it");
-    let records = told.to_settled().await;
+    let records = told.until_settled().await;
     let count = |kind: &str| records.iter().filter(|record| record["type"] == kind).count();
     assert_eq!((count("agent_start"), count("agent_end"), count("agent_settled")), (1, 1, 1));
     let users: Vec<&Value> = records
@@ -168,7 +168,7 @@ async fn abort_takes_back_what_waits_and_ends_what_runs() {
     let (running, waits) = (ended(running).await, ended(waits).await);
     assert_eq!((running.ended, waits.ended), (Ended::Aborted, Ended::Aborted));
     assert!(waits.error.unwrap().contains("before its turn"));
-    let records = told.to_settled().await;
+    let records = told.until_settled().await;
     assert_eq!(records.last().unwrap()["aborted"], true);
     captures::paired(&records);
     assert_eq!(told.say("j3", "hello").await.answer.as_deref(), Some("after"), "nothing of the queue was left");
@@ -219,7 +219,7 @@ async fn a_model_that_fails_ends_the_job_as_failed_with_the_cause() {
     let outcome = told.say("j1", "hello").await;
     assert_eq!(outcome.ended, Ended::Failed);
     assert!(outcome.error.unwrap().contains("on purpose"));
-    let records = told.to_settled().await;
+    let records = told.until_settled().await;
     let end = records.iter().rev().find(|record| record["type"] == "message_end").unwrap();
     assert_eq!(end["message"]["stopReason"], "error");
     captures::paired(&records);
@@ -229,7 +229,7 @@ async fn a_model_that_fails_ends_the_job_as_failed_with_the_cause() {
 async fn an_answer_that_is_cut_off_is_taken_back_and_given_again() {
     let mut told = Told::saying(&[Say::Cut("I wi"), Say::Text("I will")]).await;
     assert_eq!(told.say("j1", "hello").await.answer.as_deref(), Some("I will"));
-    let records = told.to_settled().await;
+    let records = told.until_settled().await;
     let reasons: Vec<_> = records
         .iter()
         .filter(|record| record["type"] == "message_end" && record["message"]["role"] == "assistant")
