@@ -86,7 +86,12 @@ mod tests {
     #[tokio::test]
     async fn lines_end_with_lf_alone() {
         let text = "{\"a\":\"x\u{2028}y\"}\r\n\n[]\nnull\n{\"last\":1}".as_bytes();
-        let records = [serde_json::json!({"a": "x\u{2028}y"}), serde_json::json!([]), Value::Null, serde_json::json!({"last": 1})];
+        let records = [
+            serde_json::json!({"a": "x\u{2028}y"}),
+            serde_json::json!([]),
+            Value::Null,
+            serde_json::json!({"last": 1}),
+        ];
         assert_eq!(read(text).await, records.map(Line::Record));
     }
 

@@ -32,7 +32,8 @@ impl RpcCommand {
         let mut terminate = signal(SignalKind::terminate()).context("signals cannot be heard")?;
         let serving = Serving::start(options, &self.place, false).await?;
         let principal = Principal { channel: CHANNEL.into(), ..Principal::default() };
-        let caller = pi::rpc::Caller { principal, session: self.session, run: format!("rpc-{}", super::serving::run()) };
+        let caller =
+            pi::rpc::Caller { principal, session: self.session, run: format!("rpc-{}", super::serving::run()) };
         let served = pi::rpc::serve(serving.brain.clone(), caller, tokio::io::stdin(), tokio::io::stdout());
         let served = tokio::select! {
             served = served => served,

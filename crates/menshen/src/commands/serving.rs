@@ -14,9 +14,9 @@ use kernel::ports::{Brain, Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::Desk;
-use pi::KernelBrain;
 use menshen::agent::{BuiltIn, Household, LocalClock, Parts, meaning};
 use menshen::fetch::SystemNames;
+use pi::KernelBrain;
 use store::search::Meaning;
 use store::{Options as StoreOptions, Store, StoreError};
 
