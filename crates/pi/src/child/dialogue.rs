@@ -76,6 +76,8 @@ struct Pending {
     purpose: Purpose,
     kind: String,
     deadline: Instant,
+    /// Somebody had all stopped since: what it asks a person is answered with no.
+    aborted: bool,
 }
 
 /// Why the process must be another.
@@ -209,7 +211,7 @@ impl Dialogue {
         record.insert("id".into(), id.as_str().into());
         record.insert("type".into(), kind.into());
         self.out.push(Value::Object(record));
-        self.pending.insert(id.clone(), Pending { purpose, kind: kind.to_owned(), deadline });
+        self.pending.insert(id.clone(), Pending { purpose, kind: kind.to_owned(), deadline, aborted: false });
         id
     }
 
@@ -255,6 +257,7 @@ impl Dialogue {
     fn abort(&mut self, id: Option<Value>, reply: CommandReply, now: Instant) {
         let closed = self.dialogs.cancel_all("aborted");
         self.closed(closed);
+        self.pending.values_mut().for_each(|pending| pending.aborted = true);
         for sending in self.lane.drain(..) {
             let aborted = Failure::new(FailureKind::Unavailable, "somebody had all stopped before pi took it");
             let _nobody_waits = sending.reply.send(Err(aborted));

@@ -331,9 +331,7 @@ async fn line(process: &mut Option<Process>) -> Option<Line> {
     }
 }
 
-async fn probed(
-    probing: &mut Option<JoinHandle<Looked>>,
-) -> Looked {
+async fn probed(probing: &mut Option<JoinHandle<Looked>>) -> Looked {
     match probing {
         Some(task) => task.await.unwrap_or_else(|error| ([0; 32], Err(format!("pi could not be looked at: {error}")))),
         None => std::future::pending().await,

@@ -47,7 +47,9 @@ impl Dialogue {
             "extension_ui_request" => {
                 self.dialogs.opened(&record, now);
                 self.tell(record);
-                self.time(now, None);
+                let aborting = self.held || self.pending.values().any(|pending| pending.aborted);
+                let closed = if aborting { self.dialogs.cancel_all("aborted") } else { self.dialogs.expired(now) };
+                self.closed(closed);
             }
             "message_update" => {
                 // The older releases repeat the whole message with each word.
