@@ -42,7 +42,7 @@ const SUBMIT_WAIT: Duration = Duration::from_secs(20);
 /// What pi gets of our environment without being named.
 const PASSED: [&str; 8] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TERM", "TMPDIR", "PI_CODING_AGENT_DIR"];
 /// Ours, also where somebody names them.
-const NEVER: [&str; 3] = ["MENSHEN", "HOME_ASSISTANT", "PI_HTTP"];
+const NEVER: [&str; 3] = ["menshen_", "home_assistant_", "pi_http_"];
 
 /// How pi is run.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl Options {
     /// Our own tokens never, also where they are named.
     pub fn environment(named: &[String]) -> Vec<(String, String)> {
         let wanted = PASSED.iter().map(|name| (*name).to_owned()).chain(named.iter().cloned());
-        let ours = |name: &String| NEVER.iter().any(|own| name.to_ascii_uppercase().starts_with(own));
+        let ours = |name: &String| NEVER.iter().any(|own| name.to_ascii_lowercase().starts_with(own));
         wanted.filter(|name| !ours(name)).filter_map(|name| Some((name.clone(), std::env::var(name).ok()?))).collect()
     }
 }

@@ -201,7 +201,7 @@ async fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
             return found;
         }
         assert!(Instant::now() < deadline, "it does not come to be so");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await; // deadline above
     }
 }
 

@@ -244,6 +244,8 @@ impl Jobs {
         let error = said.as_ref().and_then(|said| said.error.clone());
         let (ended, error) = match reason {
             "aborted" => (Ended::Aborted, Some("somebody stopped it".to_owned())),
+            // Stopped between two attempts.
+            "error" if self.aborted => (Ended::Aborted, Some("somebody stopped it".to_owned())),
             "error" => (Ended::Failed, Some(error.unwrap_or_else(|| "the language model failed".to_owned()))),
             "" | "toolUse" if self.aborted => (Ended::Aborted, Some("somebody stopped it".to_owned())),
             "" | "toolUse" => (Ended::Failed, Some("pi ended without an answer; its log says more".to_owned())),

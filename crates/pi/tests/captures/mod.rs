@@ -1,6 +1,8 @@
 //! Recorded conversations with pi, to compare with and to play again. One object a line: `t` (milliseconds),
 //! `dir` (meta, in, out, stderr, eof, exit), `rec` (the record) or `raw`.
 
+#![allow(dead_code, reason = "each test binary uses its part")]
+
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
