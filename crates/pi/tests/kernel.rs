@@ -12,6 +12,7 @@ pub use kernel::{agent, message, ports, turn};
 use pi::KernelBrain;
 use sdk::{ToolDef, tool_handler};
 use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::sync::broadcast;
 
 mod captures;
@@ -324,4 +325,45 @@ async fn the_conversation_can_be_read_summed_up_and_begun_anew() {
     assert_eq!(told.say("j9", "hi").await.answer.as_deref(), Some("fresh"));
     let shown = told.world.requests().pop().unwrap().messages;
     assert!(!shown.iter().any(|message| message.content() == "4"), "{shown:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn on_standard_input_each_command_is_answered_and_no_line_ends_it() {
+    let told = Told::saying(&[Say::Text("one"), Say::Text("two")]).await;
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(theirs);
+    let principal = Principal { channel: "rpc".into(), ..Principal::default() };
+    let caller = pi::rpc::Caller { principal, session: "main".into(), run: "r".into() };
+    let served = tokio::spawn(pi::rpc::serve(Arc::new(told.brain), caller, input, output));
+    let (read, mut write) = tokio::io::split(ours);
+    let mut lines = tokio::io::BufReader::new(read).lines();
+    let mut next = async || {
+        let line = tokio::time::timeout(Duration::from_secs(60), lines.next_line()).await.expect("it answers");
+        line.unwrap().map(|line| serde_json::from_str::<Value>(&line).unwrap())
+    };
+    write.write_all(b"{\"id\":1,\"type\":\"prompt\",\"message\":\"hi\"}\r\n").await.unwrap();
+    let response = next().await.unwrap();
+    assert_eq!(
+        response,
+        json!({"id": 1, "type": "response", "command": "prompt", "success": true, "data": {"disposition": "started"}})
+    );
+    assert_eq!(next().await.unwrap()["type"], "agent_start", "the response comes before what it sets off");
+    while next().await.unwrap()["type"] != "agent_settled" {}
+    let broken: [(&[u8], &str); 5] = [
+        (b"null\n", "Unknown command: undefined"),
+        (b"[]\n", "Unknown command: undefined"),
+        (b"no json\n", "Failed to parse command"),
+        (b"{\"id\":\"x\"}\n", "Unknown command: undefined"),
+        (b"{\"type\":\"prompt\"}\n", "`message` (string) is required"),
+    ];
+    for (line, error) in broken {
+        write.write_all(line).await.unwrap();
+        let response = next().await.unwrap();
+        assert!(response["success"] == false && response["error"].as_str().unwrap().starts_with(error), "{response}");
+    }
+    // The last line without its end, and then the end of the input.
+    write.write_all(b"{\"type\":\"get_last_assistant_text\",\"id\":\"last\"}").await.unwrap();
+    write.shutdown().await.unwrap();
+    assert_eq!(next().await.unwrap()["data"]["text"], "one");
+    served.await.unwrap().unwrap();
 }

@@ -166,8 +166,18 @@ impl Dialogue {
     }
 
     /// The same, but for prompts that wait until another process is there.
-    pub fn quiet(&self) -> bool {
+    fn quiet(&self) -> bool {
         !self.run.open && self.jobs.is_empty() && self.pending.is_empty()
+    }
+
+    /// Why the process is to be another, as soon as nothing is lost by it.
+    pub fn restarts(&self) -> Option<Restart> {
+        self.restart.filter(|why| match why {
+            Restart::Stuck => true,
+            // Somebody had all stopped: a command that still runs is ended too.
+            Restart::Ghosts => !self.run.open && self.jobs.is_empty(),
+            Restart::Context => self.quiet(),
+        })
     }
 
     pub fn submit(&mut self, sending: Sending, now: Instant) {
@@ -187,7 +197,9 @@ impl Dialogue {
             return;
         }
         let Some(next) = self.lane.front() else { return };
-        if !self.run.open && self.jobs.is_empty() && self.context != Some(next.context) {
+        // What takes its time is not ended for it: then the changed files come into force a prompt later.
+        let long = self.pending.values().any(|pending| takes_time(&pending.kind));
+        if !self.run.open && self.jobs.is_empty() && !long && self.context != Some(next.context) {
             self.restart = Some(Restart::Context);
             return;
         }
@@ -248,8 +260,7 @@ impl Dialogue {
         if kind == "abort" {
             return self.abort(id, reply, now);
         }
-        let long = matches!(kind.as_str(), "bash" | "compact" | "export_html");
-        let deadline = now + if long { PI_LONG_COMMAND_MAX } else { PI_COMMAND_MAX };
+        let deadline = now + if takes_time(&kind) { PI_LONG_COMMAND_MAX } else { PI_COMMAND_MAX };
         self.send(&kind, command, Purpose::Command { id, reply }, deadline);
     }
 
@@ -262,7 +273,7 @@ impl Dialogue {
             let aborted = Failure::new(FailureKind::Unavailable, "somebody had all stopped before pi took it");
             let _nobody_waits = sending.reply.send(Err(aborted));
         }
-        if self.run.open {
+        if self.run.open || !self.jobs.is_empty() {
             self.jobs.abort();
         }
         self.held = true;
@@ -372,7 +383,14 @@ impl Dialogue {
     }
 }
 
+fn takes_time(kind: &str) -> bool {
+    matches!(kind, "bash" | "compact" | "export_html")
+}
+
 fn submitted(disposition: Disposition) -> (Submitted, watch::Sender<Progress>) {
     let (told, progress) = watch::channel(Progress::Queued);
     (Submitted { disposition, progress }, told)
 }
+
+#[cfg(test)]
+mod tests;

@@ -196,6 +196,7 @@ impl Jobs {
 
     /// pi is idle, and these never began: commands of extensions are done, others are lost.
     pub fn never_began(&mut self) {
+        self.aborted = false;
         for (job, _, _) in self.started.drain(..) {
             let outcome = match job.text.starts_with('/') {
                 true => Outcome::default(),

@@ -164,7 +164,7 @@ impl Work {
         let now = Instant::now();
         match request {
             Request::Submit(sending) => self.dialogue.submit(*sending, now),
-            Request::Command(command, reply) if self.dialogue.ready() => self.dialogue.command(command, reply, now),
+            Request::Command(command, reply) if self.takes_commands() => self.dialogue.command(command, reply, now),
             Request::Command(command, reply) => {
                 let error = self.status.borrow().error.clone();
                 match error {
@@ -176,6 +176,11 @@ impl Work {
                 }
             }
         }
+    }
+
+    /// While it waits to be started anew nothing further is asked, or it would wait for ever.
+    fn takes_commands(&self) -> bool {
+        self.dialogue.ready() && self.dialogue.restart.is_none()
     }
 
     fn heard(&mut self, line: Line) {
@@ -277,7 +282,7 @@ impl Work {
     /// What was decided is written, told and done.
     async fn after(&mut self) {
         let now = Instant::now();
-        if self.dialogue.ready() {
+        if self.takes_commands() {
             for (command, reply) in std::mem::take(&mut self.waiting) {
                 self.dialogue.command(command, reply, now);
             }
@@ -296,9 +301,7 @@ impl Work {
         if unread {
             self.dialogue.restart = Some(Restart::Stuck);
         }
-        if let Some(why) = self.dialogue.restart
-            && (why == Restart::Stuck || self.dialogue.quiet())
-        {
+        if let Some(why) = self.dialogue.restarts() {
             self.again(why).await;
         }
         self.idle.store(self.dialogue.idle(), Ordering::Relaxed);
