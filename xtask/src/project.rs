@@ -45,6 +45,13 @@ pub struct Dependency {
 }
 
 /// The folder that holds the workspace.
+/// Where the real pi is, by version.
+pub fn pi_folder() -> PathBuf {
+    let variable = |name| std::env::var_os(name).map(PathBuf::from);
+    let cache = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    variable("MENSHEN_PI").or_else(|| Some(cache()?.join("menshen/pi"))).unwrap_or_default()
+}
+
 pub fn root() -> PathBuf {
     // `cargo run` sets it; what was true at build time may lie in another clone.
     let told = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use sdk::{Failure, FailureKind, LlmApi};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, oneshot};
 
 use crate::ports::{
     Answered, Clock, GraphMemory, Inbox, Input, LlmSource, NewInput, Schedules, Surroundings, TextMemory, TurnLog, Undo,
@@ -182,6 +182,32 @@ impl Agent {
         sessions.running.get(session).is_some_and(|sender| sender.try_send(Command::Stop).is_ok())
     }
 
+    /// Takes back an input that waits for its turn: it is answered with nothing, ended as `withdrawn`. False
+    /// where its turn has begun.
+    pub async fn withdraw(&self, session: &str, input: i64) -> Result<bool, Failure> {
+        let (told, answer) = oneshot::channel();
+        self.send(session, Command::Withdraw(input, told));
+        let waited = tokio::time::timeout(WITHDRAW_MAX, answer).await;
+        let Ok(Ok(Some(input))) = waited else { return Ok(false) };
+        let answered = Answered {
+            turn: format!("w{}", input.id),
+            session: input.new.session.clone(),
+            inputs: vec![input.id],
+            principal: input.new.principal.clone(),
+            reply: String::new(),
+            ended: "withdrawn".into(),
+            messages: vec![],
+            changes: serde_json::Value::Null,
+            usage: serde_json::Value::Null,
+            at_ms: self.0.ports.clock.now_ms(),
+        };
+        if let Err(failure) = self.0.ports.inbox.answer(answered).await {
+            self.send(session, Command::Input(input));
+            return Err(failure);
+        }
+        Ok(true)
+    }
+
     pub fn subscribe(&self) -> broadcast::Receiver<AgentEvent> {
         self.0.events.subscribe()
     }
@@ -230,6 +256,8 @@ impl Agent {
 
 /// How long a session without a message keeps its task.
 const IDLE: Duration = Duration::from_secs(60);
+/// A session that is busy with its store answers later; what waits then goes on waiting.
+const WITHDRAW_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests;

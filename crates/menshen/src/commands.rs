@@ -11,6 +11,7 @@ pub mod keep;
 pub mod listening;
 pub mod llm;
 pub mod mcp;
+pub mod rpc;
 pub mod serve;
 pub mod serving;
 pub mod setup;

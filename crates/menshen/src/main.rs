@@ -38,6 +38,7 @@ enum Command {
     Config(commands::config::ConfigCommand),
     Tools(commands::tools::ToolsCommand),
     Mcp(commands::mcp::McpCommand),
+    Rpc(commands::rpc::RpcCommand),
     Setup(commands::setup::SetupCommand),
     Check(commands::check::CheckCommand),
     Gate(commands::gate::GateCommand),
@@ -57,7 +58,7 @@ async fn main() -> ExitCode {
     let Arguments { options, command } = Arguments::parse();
     let options = options.set();
     // A command tells its errors itself; a server that runs for months has only its log.
-    log(if matches!(command, Command::Mcp(_) | Command::Serve(_)) { "warn" } else { "error" });
+    log(if matches!(command, Command::Mcp(_) | Command::Serve(_) | Command::Rpc(_)) { "warn" } else { "error" });
     let done = match command {
         Command::Try(command) => command.run(&options).await,
         Command::Chat(command) => command.run(&options).await,
@@ -70,6 +71,7 @@ async fn main() -> ExitCode {
         Command::Import(command) => command.run(&options).await,
         Command::Tools(command) => command.run(&options),
         Command::Mcp(command) => command.run(&options).await,
+        Command::Rpc(command) => command.run(&options).await,
         Command::Setup(command) => command.run(&options).await,
         Command::Check(command) => command.run(&options).await,
         Command::Gate(command) => command.run(&options).await,

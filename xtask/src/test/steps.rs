@@ -23,6 +23,8 @@ enum Need {
     Program(&'static str),
     /// A file or folder from the root, and what makes it.
     Path(&'static str, &'static str),
+    /// pi in this version, which `.ci/run` installs.
+    Pi(&'static str),
     /// A Python module for the interpreter of the client checks.
     Module(&'static str),
     /// At least one house: the command runs once, with all of them in `MENSHEN_HOUSES`.
@@ -31,16 +33,18 @@ enum Need {
     EachHouse,
 }
 
-use Need::{AllHouses, EachHouse, Module, Path, Program};
+use Need::{AllHouses, EachHouse, Module, Path, Pi, Program};
 
 const fn step(name: &'static str, run: &'static str, needs: &'static [Need]) -> Step {
     Step { name, run, needs }
 }
 
 const PYTHON: Need = Program("python3");
+const OLDER_PI: Need = Pi("0.74.2");
+const NEWER_PI: Need = Pi("1.6.0");
 const NODE_CLIENTS: Need = Path("xtask/clients/node_modules", "`npm ci` in xtask/clients");
 
-/// `{cargo}`, `{python}` and `{menshen}` are programs; `{python-files}` are all of ours;
+/// `{cargo}`, `{python}` and `{menshen}` are programs; `{pi}` is the folder with pi by version; `{python-files}` are all of ours;
 /// `{tests}` and `{live-tests}` are test binaries, live those whose names begin so: they need a
 /// house, move things in it, and therefore run one at a time. A command with
 /// `{python-test-folder}` runs once a folder.
@@ -51,6 +55,9 @@ pub const STEPS: &[Step] = &[
     step("tidy", "{cargo} xtask tidy", &[]),
     step("tests", "{cargo} test --locked --workspace --no-fail-fast --lib --bins {tests}", &[]),
     step("documentation tests", "{cargo} test --locked --workspace --no-fail-fast --doc", &[]),
+    step("real pi", "{cargo} test --locked -p pi --test real_pi -- --nocapture --test-threads=2", &[Program("node"), OLDER_PI, NEWER_PI]),
+    step("client pi 0.74.2", "node xtask/clients/pi.mjs {menshen} {pi} 0.74.2", &[Program("node"), OLDER_PI]),
+    step("client pi 1.6.0", "node xtask/clients/pi.mjs {menshen} {pi} 1.6.0", &[Program("node"), NEWER_PI]),
     step("python compiles", "python3 -m py_compile {python-files}", &[PYTHON]),
     step("python tests", "python3 -m unittest discover -s {python-test-folder}", &[PYTHON]),
     step("mutants of what changed", "{python} xtask/mutants/all.py --changed", &[PYTHON]),
@@ -67,6 +74,10 @@ pub fn missing(step: &Step, houses: &mut Houses, summary: &mut Summary) -> Optio
         Program(name) => (!on_path(name)).then(|| format!("`{name}` is not installed")),
         Path(path, maker) => {
             (!root().join(path).exists()).then(|| format!("{path} is missing, {maker} makes it"))
+        }
+        Pi(version) => {
+            let path = project::pi_folder().join(version).join("node_modules");
+            (!path.exists()).then(|| format!("{} is missing, `.ci/run` makes it", path.display()))
         }
         Module(name) => (!has_module(name)).then(|| {
             let python = python();
@@ -115,6 +126,7 @@ fn command(step: &Step, houses: &Houses, list: &str, files: &[String]) -> Comman
         match word {
             "{cargo}" => words.push(project::cargo()),
             "{python}" => words.push(python()),
+            "{pi}" => words.push(project::pi_folder().display().to_string()),
             "{menshen}" => words.push(houses.program().display().to_string()),
             word if word == list => words.extend_from_slice(files),
             word => words.push(word.to_owned()),
@@ -137,7 +149,13 @@ fn python_files(tests_only: bool) -> anyhow::Result<Vec<String>> {
 /// `--test NAME` for each integration test binary that needs, or does not need, a house.
 fn test_binaries(live: bool) -> anyhow::Result<Vec<String>> {
     let names: BTreeSet<String> = project::test_targets(&project::metadata()?).into_iter().collect();
-    let wanted = names.into_iter().filter(|name| name.starts_with("live") == live);
+    // Those that need something else have a step of their own.
+    let own = |name: &String| {
+        STEPS
+            .iter()
+            .any(|step| step.run.ends_with(&format!("--test {name}")) || step.run.contains(&format!("--test {name} ")))
+    };
+    let wanted = names.into_iter().filter(|name| name.starts_with("live") == live && !own(name));
     Ok(wanted.flat_map(|name| ["--test".to_owned(), name]).collect())
 }
 

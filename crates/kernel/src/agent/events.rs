@@ -39,6 +39,9 @@ pub enum AgentEvent {
         session: String,
         turn: String,
         text: String,
+        /// What it asks for, as far as it could be read; a stage may still change it.
+        #[serde(default)]
+        calls: Vec<ToolCall>,
         usage: Usage,
     },
     ToolStarted {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use sdk::InjectionKind;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::keeping::{Whose, not_written};
 use super::{Agent, IDLE};
@@ -17,6 +17,8 @@ pub(super) enum Command {
     /// A turn that a crash cut off.
     Resume(Box<Turn>),
     Stop,
+    /// This input is taken back, if it waits; the answer says whether it did.
+    Withdraw(i64, oneshot::Sender<Option<Box<Input>>>),
 }
 
 pub(super) struct Session {
@@ -71,6 +73,14 @@ impl Session {
 
     pub fn take(&mut self, command: Command) {
         match command {
+            Command::Withdraw(id, told) => {
+                let at = self.waiting.iter().position(|input| input.id == id);
+                let input = at.and_then(|at| self.waiting.remove(at));
+                // Nobody waits for the answer any more: it is not taken back.
+                if let Err(Some(input)) = told.send(input) {
+                    self.waiting.push_front(input);
+                }
+            }
             Command::Input(input) => self.waiting.push_back(input),
             Command::Resume(turn) => self.cut_off.push_back(turn),
             // Nothing runs that could be stopped.

@@ -103,6 +103,26 @@ async fn sessions_go_on_side_by_side_and_one_session_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_waits_can_be_taken_back_for_good_and_what_began_cannot() {
+    let world = World::saying(&[Say::Hang("long"), Say::Text("other")]).await;
+    let runs = world.put("main", InjectionKind::Text, "think long").await;
+    world.until(|world| world.requests().len() == 1).await;
+    let waits = world.put("main", InjectionKind::Text, "and then").await;
+    assert!(!world.agent.withdraw("main", runs).await.unwrap());
+    assert!(world.agent.withdraw("main", waits).await.unwrap());
+    assert!(!world.agent.withdraw("main", waits).await.unwrap(), "it is taken back once");
+    world.agent.stop("main");
+    assert_eq!(world.agent.answer(runs).await.unwrap().ended, "stopped");
+    assert_eq!(world.agent.answer(waits).await.unwrap().ended, "withdrawn");
+    world.agent.close().await;
+    let later = World::over(world.memory.clone(), &[]);
+    later.agent.run().await.unwrap();
+    let next = later.put("main", InjectionKind::Text, "hello").await;
+    later.agent.answer(next).await.unwrap();
+    assert_eq!(later.requests().len(), 1, "not after a restart either");
+}
+
+#[tokio::test(start_paused = true)]
 async fn stop_really_stops_a_tool_and_says_what_is_not_known() {
     let world = World::saying(&[Say::Calls(vec![("slow", json!({})), ("lock", json!({}))])]).await;
     let calls = Arc::default();

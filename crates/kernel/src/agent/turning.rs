@@ -129,6 +129,10 @@ impl Session {
                         self.waiting.push_back(input);
                         continue;
                     }
+                    Some(command @ Command::Withdraw(..)) => {
+                        self.take(command);
+                        continue;
+                    }
                     Some(Command::Resume(turn)) => {
                         self.cut_off.push_back(turn);
                         continue;

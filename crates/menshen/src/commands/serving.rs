@@ -10,12 +10,13 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use decide::gate::Language;
 use home::{Approvals, Connection};
-use kernel::ports::{Clock, LlmSource};
+use kernel::ports::{Brain, Clock, LlmSource};
 use kernel::settings::{CORE, Layers};
 use llm::{Pace, Source, Sources};
 use mcp::Desk;
 use menshen::agent::{BuiltIn, Household, LocalClock, Parts, meaning};
 use menshen::fetch::SystemNames;
+use pi::KernelBrain;
 use store::search::Meaning;
 use store::{Options as StoreOptions, Store, StoreError};
 
@@ -37,6 +38,8 @@ pub struct Place {
 
 pub struct Serving {
     pub household: Household,
+    /// The same agent in pi's words.
+    pub brain: Arc<KernelBrain>,
     pub language: Language,
     pub data: PathBuf,
     connection: Connection,
@@ -95,19 +98,22 @@ impl Serving {
             meaning: meaning_of(&config)?,
         })
         .await?;
+        // Before anything runs, so that it hears all of it.
+        let brain = Arc::new(KernelBrain::new(household.agent.clone(), household.store.outbox()));
         household.run().await.context("what the last run left open cannot be read")?;
-        Ok(Self { household, language: config.language, data, connection, _granted: granted })
+        Ok(Self { household, brain, language: config.language, data, connection, _granted: granted })
     }
 
     /// Ends in order: what is written is on the disk.
     pub async fn close(self) {
+        self.brain.close().await;
         self.household.agent.close().await;
         self.connection.close().await;
     }
 }
 
 /// Of this start of the program, unlike any other's.
-fn run() -> String {
+pub fn run() -> String {
     format!("{:08x}", RandomState::new().hash_one(std::process::id()) >> 32)
 }
 
