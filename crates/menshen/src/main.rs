@@ -9,7 +9,6 @@ use decide::gate::Language;
 use menshen::agent::HouseholdError;
 use store::StoreError;
 
-
 mod commands;
 mod config;
 mod disposable;

@@ -3,7 +3,6 @@
 //! Start at [`measure`]. Invariant: each sample is many whole judgments of one call, nothing kept
 //! from one to the next.
 
-use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -77,7 +76,7 @@ pub fn measure() -> anyhow::Result<Vec<Row>> {
 }
 
 fn row(case: &Case<'_>) -> anyhow::Result<Row> {
-    let (policy, in_flight) = (Policy::default(), InFlight { covers: BTreeSet::new() });
+    let (policy, in_flight) = (Policy::default(), InFlight::default());
     let facts = Facts { house: case.house, policy: &policy, in_flight: &in_flight, now: 1_800_000_000 };
     let (domain, service) = case.service;
     let mut call = Call { domain: domain.into(), service: service.into(), ..Call::default() };

@@ -78,6 +78,11 @@ impl Telling {
             AgentEvent::Interrupted { text, .. } => self.run(&mut out).joined.push(text.clone()),
             AgentEvent::TurnEnded { answered, .. } => self.turn_ended(answered, around, &mut out),
             AgentEvent::Problem { .. } => {}
+            // As an extension of pi's tells something that wants no answer.
+            AgentEvent::Postponed { turn, message, .. } => out.push(json!({
+                "type": "extension_ui_request", "id": format!("postponed-{turn}"), "method": "notify",
+                "message": message, "notifyType": "warning",
+            })),
         }
         out
     }
