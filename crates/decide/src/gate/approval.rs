@@ -118,6 +118,28 @@ mod tests {
     }
 
     #[test]
+    fn a_deed_is_said_as_one_would_ask_for_it() {
+        use crate::gate::Language;
+        let mut reason = unlocking("lock.front").reasons[0].clone();
+        let deed =
+            |reason: &Reason, what: &str| (reason.deed(Language::English, what), reason.deed(Language::Chinese, what));
+        assert_eq!(deed(&reason, "Front Door"), ("unlock Front Door".into(), "解锁Front Door".into()));
+        for (by, english, chinese) in [
+            ("cover.open_cover", "open x", "打开x"),
+            ("cover.close_cover", "close x", "关闭x"),
+            ("lock.lock", "lock x", "上锁x"),
+            ("switch.toggle", "toggle x", "切换x"),
+            ("script.turn_on", "run x", "运行x"),
+            ("alarm_control_panel.alarm_disarm", "disarm x", "撤防x"),
+            ("button.press", "press x", "按下x"),
+            ("mower.fly", "use x", "操作x"),
+        ] {
+            reason.by = by.into();
+            assert_eq!(deed(&reason, "x"), (english.into(), chinese.into()), "{by}");
+        }
+    }
+
+    #[test]
     fn what_is_refused_or_allowed_is_nobodys_to_ask() {
         let asked = unlocking("lock.front");
         for verdict in [Verdict::Refuse, Verdict::Allow] {
