@@ -17,6 +17,8 @@ use super::run;
 const MARKER: &str = "menshen-install-complete";
 /// Begins the last part of a set: packages that have no wheel for this Python.
 const COMPILED: &str = "# compiled:";
+/// Where a `uv` of ours keeps what it fetches, inside the install, while it is made.
+const FETCHED: &str = "menshen-fetched";
 const INSTALL_SECS_MAX: u64 = 900;
 
 /// The folder of an environment in which `bin/hass` starts the release.
@@ -53,6 +55,7 @@ pub async fn python(
     if !folder.join("bin/hass").exists() {
         bail!("the install in {} has no bin/hass", folder.display());
     }
+    discard(&folder.join(FETCHED))?;
     finish(&folder, set)?;
     Ok(folder)
 }
@@ -63,7 +66,7 @@ async fn environment(machine: &Machine, python: &Python, set: &Set, folder: &Pat
         let mut make = Command::new(uv);
         make.args(["venv", "-q", "--allow-existing", "--python"]).arg(&python.program).arg(folder);
         run::run(&mut make, INSTALL_SECS_MAX).await?;
-        return Ok(Tool::Uv(uv.clone()));
+        return Ok(Tool::Uv(uv.clone(), None));
     }
     let (major, minor, _) = python.version;
     let mut make = Command::new(&python.program);
@@ -78,20 +81,25 @@ async fn environment(machine: &Machine, python: &Python, set: &Set, folder: &Pat
         Some(uv) => pip.install(folder, &[uv]).await.is_ok(),
         None => false,
     };
-    Ok(if there { Tool::Uv(folder.join("bin/uv")) } else { pip })
+    Ok(if there { Tool::Uv(folder.join("bin/uv"), Some(folder.join(FETCHED))) } else { pip })
 }
 
 /// What installs packages into an environment.
 enum Tool {
-    Uv(PathBuf),
+    /// The program, and its cache if it is not the person's own uv with a cache of theirs.
+    Uv(PathBuf, Option<PathBuf>),
     Pip,
 }
 
 impl Tool {
     /// A frozen set contradicts its own metadata in places, hence no dependency is looked at.
     async fn install(&self, folder: &Path, packages: &[&str]) -> Result<()> {
-        if let Self::Uv(uv) = self {
+        if let Self::Uv(uv, cache) = self {
             let mut command = Command::new(uv);
+            // Its usual cache would keep all of it a second time, in a folder that nobody connects with us.
+            if let Some(cache) = cache {
+                command.env("UV_CACHE_DIR", cache);
+            }
             command.args(["pip", "install", "-q", "--no-deps", "--python"]).arg(folder.join("bin/python"));
             // pip's own settings for an index or a certificate hold for uv as well.
             for (theirs, ours) in [("PIP_INDEX_URL", "UV_INDEX_URL"), ("PIP_CERT", "SSL_CERT_FILE")] {
@@ -120,11 +128,15 @@ pub fn finish(folder: &Path, set: &Set) -> Result<()> {
 }
 
 pub fn clear(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)
-            .with_context(|| format!("cannot remove the unfinished install {}", folder.display()))?;
-    }
+    discard(folder)?;
     make_private(folder)
+}
+
+fn discard(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    Ok(())
 }
 
 /// The lines that name packages.
